@@ -204,7 +204,7 @@ pub fn packages(environment: Option<&crate::python::Environment>, without: &str)
     }
 }
 
-/// The control groups. `without` says what limits sessions if there are none.
+/// The control groups. `without` names the limits that apply if there are none.
 pub fn cgroups(groups: &Result<Groups, NoControlGroups>, without: &str) -> Check {
     match groups {
         Ok(groups) => Check::ok(

@@ -1,4 +1,4 @@
-//! The engine of a session as a process of its own, which outlives the runs: stopped after each, continued by the next.
+//! The process of a session's separate engine, which outlives runs: stopped after each run, continued by the next.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -6,14 +6,14 @@ use crate::open_files::is_readable;
 use crate::process_tree;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// The engine's number in its session, unless the guest reports another: the first process that the session's first one
-/// starts, before any program runs.
+/// The engine's default number in its session: the first process that the session's first process starts, before any
+/// program runs. The guest may report another number.
 pub const FIRST_ENGINE: u32 = 2;
 
 /// The engine of one session.
 #[derive(Debug)]
 pub struct EngineProcess {
-    /// As the host sees it.
+    /// On the host.
     pub pid: u32,
     /// In its session.
     number: u32,
@@ -21,12 +21,13 @@ pub struct EngineProcess {
 }
 
 impl EngineProcess {
-    /// Finds the process with this number in the session whose first process is `first`; `None` if it has ended.
+    /// Finds the process with this number in the session whose first process is `first`; `None` if the process has
+    /// ended.
     pub fn of(first: u32, number: u32) -> Option<Self> {
         let pid = process_tree::descendant_numbered(first, number)?;
         let found = Pid::from_raw(i32::try_from(pid).ok()?)?;
         let process = pidfd_open(found, PidfdFlags::empty()).ok()?;
-        // The process may have ended, and its pid be another's.
+        // The process may have ended, and its pid been reused.
         (process_tree::descendant_numbered(first, number) == Some(pid)).then_some(Self {
             pid,
             number,
@@ -34,7 +35,7 @@ impl EngineProcess {
         })
     }
 
-    /// Whether this is the process with this number, and has not ended.
+    /// Whether this process has this number and has not ended.
     pub fn is_numbered(&self, number: u32) -> bool {
         self.number == number && !self.has_ended()
     }

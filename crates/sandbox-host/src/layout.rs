@@ -145,7 +145,7 @@ pub fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
     (trees, links)
 }
 
-/// The environment variables of a guest that needs none of Python's.
+/// The environment variables of a guest without Python.
 pub fn plain_environment(appearance: Appearance) -> Vec<(String, String)> {
     let variables = common_environment("/usr/bin:/bin".to_owned(), appearance);
     variables

@@ -6,8 +6,8 @@ use types::Limits;
 
 /// Bytes of the first thread's stack.
 const STACK: u64 = 8 << 20;
-/// Limit of a core dump in bytes. At 1 the kernel skips a piped core dump handler. At 0 the kernel would still start
-/// the host's handler.
+/// Limit of a core dump in bytes. At 1 the kernel skips a piped core dump handler; at 0 it would still start the
+/// host's handler.
 const CORE: u64 = 1;
 /// Bytes of locked memory, for libraries that need a little.
 const LOCKED: u64 = 64 << 10;

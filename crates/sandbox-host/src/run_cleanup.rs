@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct RunCleanup {
     root: u32,
-    /// The first process, and the engine if that is a process of its own.
+    /// The first process, and the engine if it is separate.
     kept: Vec<u32>,
     deadline: Instant,
 }
@@ -36,13 +36,13 @@ impl RunCleanup {
         }
     }
 
-    /// Keeps this process too, once it is stopped.
+    /// Keeps this process, too, once it is stopped.
     pub fn keeping(mut self, engine: u32) -> Self {
         self.kept.push(engine);
         self
     }
 
-    /// Whether only the stopped first process, and the engine, are left.
+    /// Whether only the stopped first process and the engine remain.
     pub fn is_done(&self) -> bool {
         let have_stopped = || self.kept.iter().all(|kept| process_tree::has_stopped(*kept));
         !self.has_others() && have_stopped() && !self.has_others()

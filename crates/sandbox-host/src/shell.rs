@@ -1,4 +1,4 @@
-//! The machine's bash, and the programs that shells see beside the machine's.
+//! The machine's bash, and the programs that codeyard adds to the machine's.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use crate::child;
 
-/// Paths of bash that every session sees.
+/// Paths of bash inside every session.
 const PATHS: [&str; 3] = ["/usr/bin/bash", "/bin/bash", "/usr/local/bin/bash"];
-/// Directories of programs that every session sees.
+/// Directories of the machine's programs inside every session.
 const PROGRAM_DIRECTORIES: [&str; 2] = ["/usr/bin", "/bin"];
-/// Oldest version that has all that the guest's own files use.
+/// Oldest version with the features that the guest's files use.
 const OLDEST: (u32, u32) = (4, 4);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What shells need of this program.
+/// Names and files of this program that shells need.
 #[derive(Debug, Clone, Default)]
 pub struct ShellFiles {
     /// Name and text of the files that bash reads first.
@@ -27,7 +27,7 @@ pub struct ShellFiles {
 /// The bash of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bash {
-    /// Its path, also in sessions.
+    /// The path on the host and in sessions.
     pub path: PathBuf,
     /// Such as `5.2.15`.
     pub version: String,
@@ -36,15 +36,15 @@ pub struct Bash {
 /// The machine has no bash that sessions can use.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NoShell {
-    /// No session would see a bash.
+    /// Bash is missing, or no session can see it.
     #[error("programs in the language shell need bash: there is none at {}; install it", PATHS.join(", "))]
     Missing,
-    /// The guest's own files use what older versions lack.
+    /// Older than [`OLDEST`].
     #[error("{}: bash {version} is too old; install bash {}.{} or newer", .path.display(), OLDEST.0, OLDEST.1)]
     Old {
         /// Its path.
         path: PathBuf,
-        /// As it says itself.
+        /// As bash reports it.
         version: String,
     },
 }
@@ -52,7 +52,7 @@ pub enum NoShell {
 /// Finds the bash of this machine. Blocks.
 ///
 /// # Errors
-/// If there is none that a session can use.
+/// If no bash is usable in sessions.
 pub fn find() -> Result<Bash, NoShell> {
     let path = PATHS.iter().map(PathBuf::from).find(|path| path.is_file());
     let path = path.ok_or(NoShell::Missing)?;
@@ -68,7 +68,7 @@ pub fn find() -> Result<Bash, NoShell> {
     }
 }
 
-/// `5.2.15(1)-release` without what follows the numbers.
+/// The version number in `5.2.15(1)-release`.
 fn short(version: &str) -> String {
     let end = version.find(|c: char| !c.is_ascii_digit() && c != '.');
     version[..end.unwrap_or(version.len())].to_owned()
@@ -80,14 +80,14 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
 }
 
 impl Bash {
-    /// The settings of the guest, which finds its own files and programs in these directories.
+    /// The guest's settings: bash, and the directories of its files and programs.
     pub fn settings(&self, files: &Path, programs: &Path) -> Value {
         json!({"bash": self.path, "version": self.version, "files": files, "programs": programs})
     }
 }
 
 impl ShellFiles {
-    /// The programs that the machine lacks, and those that only this program has.
+    /// Programs that the machine lacks, and the programs that exist only in codeyard.
     pub fn missing_programs(&self) -> impl Iterator<Item = &'static str> {
         let has = |name: &str| {
             PROGRAM_DIRECTORIES

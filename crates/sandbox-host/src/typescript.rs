@@ -1,4 +1,4 @@
-//! The engine of TypeScript that the settings name: where it is, and how it and its packages are installed.
+//! The configured engine of TypeScript: its location, its installation, and its packages.
 //!
 //! All functions block: they read files and wait for child processes.
 
@@ -16,23 +16,23 @@ pub use error::{EngineError, SyncError};
 pub use find::{Found, Package, find, packages};
 pub use sync::{SyncRequest, Synced, sync};
 
-/// Directory of the data directory that `codeyard typescript sync` fills.
+/// Name of the directory, in the data directory, that `codeyard typescript sync` fills.
 const DIRECTORY: &str = "typescript";
 
 /// `[typescript] engine`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
-    /// QuickJS, which is part of this program.
+    /// QuickJS, compiled into this program.
     #[default]
     QuickJs,
     /// The machine's Node.js.
     Node,
-    /// Deno, from its npm package or of the machine.
+    /// Deno, from its npm package or from the machine.
     Deno,
 }
 
-/// What the settings say of TypeScript.
+/// Settings of TypeScript.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// `[typescript] engine`.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub packages: Option<PathBuf>,
     /// The value of `PATH`.
     pub search_path: Option<OsString>,
-    /// Name and text of the modules that an engine of its own runs first.
+    /// Name and text of the modules that a separate engine runs first.
     pub modules: Vec<(&'static str, String)>,
 }
 

@@ -15,7 +15,7 @@ pub enum EngineError {
     /// No Deno in the data directory or on `PATH`.
     #[error("`[typescript] engine = \"deno\"`: Deno is not installed; run `codeyard typescript sync`")]
     NoDeno,
-    /// Older than what programs need.
+    /// A version that is too old.
     #[error(
         "`[typescript] engine = \"{engine}\"`: {} is version {version}, and {oldest} is the oldest that works; install a \
          newer one{}",
@@ -23,48 +23,48 @@ pub enum EngineError {
         if *engine == "deno" { " with `codeyard typescript sync`" } else { "" }
     )]
     Old {
-        /// Its name in the settings.
+        /// In the settings.
         engine: &'static str,
         /// The executable.
         path: PathBuf,
-        /// Its version.
+        /// As found.
         version: String,
         /// The oldest major version that works.
         oldest: u32,
     },
-    /// It does not start, or says something else than its version.
+    /// The engine does not start, or does not report a version.
     #[error("`[typescript] engine = \"{engine}\"`: {} does not run: {reason}", path.display())]
     Broken {
-        /// Its name in the settings.
+        /// In the settings.
         engine: &'static str,
         /// The executable.
         path: PathBuf,
-        /// What it says.
+        /// The output, or the system's error.
         reason: String,
     },
-    /// The packages that the settings name are not installed.
+    /// The configured packages are not installed.
     #[error(
         "`[typescript] packages`: the packages of {} are not installed; run `codeyard typescript sync`",
         directory.display()
     )]
     NoPackages {
-        /// The directory of the settings.
+        /// From the settings.
         directory: PathBuf,
     },
-    /// Its memory could not be limited.
+    /// No mechanism limits the engine's memory.
     #[error(
         "`[typescript] engine = \"{engine}\"` needs control groups, because nothing else limits its memory, and there are \
          none here: {reason}; use `engine = \"quickjs\"`"
     )]
     Unlimited {
-        /// Its name in the settings.
+        /// In the settings.
         engine: &'static str,
         /// Why there are no control groups.
         reason: String,
     },
 }
 
-/// Why a sync failed. What was there before is unchanged.
+/// Why a sync failed. The installation is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     /// npm is not installed.
@@ -72,7 +72,7 @@ pub enum SyncError {
         "npm is not on PATH, and it installs Deno and packages; install it (on Debian: apt-get install npm)"
     )]
     NoNpm,
-    /// The directory of packages lacks one of its two files.
+    /// The packages' directory lacks one of its two files.
     #[error(
         "`[typescript] packages`: {} is missing; packages are installed from a lock file: write `package.json` there and \
          run `npm install --package-lock-only`",
@@ -85,12 +85,12 @@ pub enum SyncError {
     /// npm failed.
     #[error("npm could not install {what}:\n{tail}")]
     Npm {
-        /// What was to be installed.
+        /// The packages or Deno.
         what: String,
         /// The end of npm's output.
         tail: String,
     },
-    /// What was installed does not run.
+    /// The installed engine does not run.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The data directory cannot be written.

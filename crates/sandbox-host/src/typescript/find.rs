@@ -11,38 +11,38 @@ use serde_json::Value;
 use super::{DIRECTORY, Engine, EngineError, Settings};
 use crate::child::{self, AskError};
 
-/// Longest time in which an engine must tell its version.
+/// Time limit for an engine to report its version.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The oldest versions that work.
 const OLDEST_NODE: u32 = 20;
 const OLDEST_DENO: u32 = 2;
 
-/// An engine that is a process of its own.
+/// A separate engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Which one.
+    /// Node or Deno.
     pub engine: Engine,
-    /// The executable, without links.
+    /// The executable, links resolved.
     pub executable: PathBuf,
     /// Its version, such as `20.20.2`.
     pub version: String,
-    /// The directory `node_modules` of the packages that programs can import.
+    /// The directory `node_modules` of importable packages.
     pub packages: Option<PathBuf>,
 }
 
 /// A package that programs can import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Package {
-    /// As programs import it.
+    /// The import name.
     pub name: String,
-    /// As its `package.json` says.
+    /// From its `package.json`.
     pub version: String,
 }
 
-/// The engine of the settings; `None` for the one in this program.
+/// The configured engine; `None` for QuickJS.
 ///
 /// # Errors
-/// If it is missing, too old or broken, or its packages are not installed.
+/// If the engine is missing, too old or broken, or its packages are not installed.
 pub fn find(settings: &Settings, data: &Path) -> Result<Option<Found>, EngineError> {
     let (program, args, oldest) = match settings.engine {
         Engine::QuickJs => return Ok(None),
@@ -69,7 +69,7 @@ pub fn find(settings: &Settings, data: &Path) -> Result<Option<Found>, EngineErr
     Ok(Some(found))
 }
 
-/// The packages of the settings' directory, as they are installed.
+/// The installed packages of the settings' directory.
 pub fn packages(found: &Found) -> Vec<Package> {
     let mut packages = Vec::new();
     for directory in found.packages.iter().flat_map(|root| directories(root)) {
@@ -86,7 +86,7 @@ pub fn packages(found: &Found) -> Vec<Package> {
     packages
 }
 
-/// The directories in a directory; none if it cannot be read.
+/// Subdirectories of a directory; none if it is unreadable.
 fn directories(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     entries
@@ -104,12 +104,12 @@ fn package(directory: &Path) -> Option<Package> {
     })
 }
 
-/// The Deno that a sync has installed.
+/// The Deno that a sync installed.
 pub(super) fn managed_deno(data: &Path) -> Option<PathBuf> {
     Some(data.join(DIRECTORY).join("deno").join("deno")).filter(|path| path.is_file())
 }
 
-/// Where the packages of the settings' directory are installed.
+/// Directory of the installed packages.
 pub(super) fn packages_in(data: &Path) -> PathBuf {
     data.join(DIRECTORY).join("packages")
 }
@@ -126,8 +126,8 @@ fn installed(directory: &Path, data: &Path) -> Result<PathBuf, EngineError> {
     }
 }
 
-/// The first program of this name on the search path. A relative directory would let codeyard's working directory
-/// choose it.
+/// The first program of this name on the search path. Skips relative directories, which would let codeyard's working
+/// directory choose the program.
 pub(super) fn on_path(settings: &Settings, name: &str) -> Option<PathBuf> {
     let search_path = settings.search_path.as_deref().unwrap_or(OsStr::new(""));
     std::env::split_paths(search_path)
@@ -136,7 +136,7 @@ pub(super) fn on_path(settings: &Settings, name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Asks an engine who it is.
+/// Runs an engine to read its version.
 pub(super) fn ask(engine: Engine, program: &Path, args: &[&str], oldest: u32) -> Result<Found, EngineError> {
     let broken = |reason: String| EngineError::Broken {
         engine: engine.name(),

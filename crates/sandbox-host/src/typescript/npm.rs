@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::SyncError;
 use crate::child::ReportedProcess;
 
-/// What every installation has: no scripts of packages, no network beyond the registry, no chatter.
+/// Options of every installation: no package scripts, no network beyond the registry, no extra output.
 const OPTIONS: [&str; 5] = [
     "--ignore-scripts",
     "--no-audit",
@@ -15,14 +15,14 @@ const OPTIONS: [&str; 5] = [
     "--loglevel=error",
 ];
 
-/// npm and the command line before it, which ends it when codeyard dies.
+/// npm, and a command-line prefix that ends npm when codeyard dies.
 pub struct Npm<'a> {
     pub program: &'a Path,
     pub supervisor: &'a [OsString],
 }
 
 impl Npm<'_> {
-    /// Runs `npm <args>` in `directory`. `what` is what it installs, for the error.
+    /// Runs `npm <args>` in `directory`. `what` names the installed parts in an error.
     pub fn run(
         &self,
         directory: &Path,

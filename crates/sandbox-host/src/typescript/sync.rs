@@ -9,7 +9,7 @@ use super::find::{self, Found};
 use super::npm::Npm;
 use super::{DIRECTORY, Engine, Settings};
 
-/// The package with Deno's executable, and the version that was tried.
+/// The package with Deno's executable, and its tested version.
 const DENO_PACKAGE: &str = if cfg!(target_arch = "aarch64") {
     "@deno/linux-arm64-glibc"
 } else {
@@ -17,10 +17,10 @@ const DENO_PACKAGE: &str = if cfg!(target_arch = "aarch64") {
 };
 const DENO_VERSION: &str = "2.9.6";
 
-/// Files that a directory of packages must have.
+/// Required files of a directory of packages.
 const PACKAGE_FILES: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// What to install, and where.
+/// Arguments of a sync.
 #[derive(Debug)]
 pub struct SyncRequest {
     /// The engine and the packages.
@@ -31,19 +31,19 @@ pub struct SyncRequest {
     pub supervisor: Vec<OsString>,
 }
 
-/// What a sync has left.
+/// The result of a sync.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Synced {
-    /// The engine is part of this program, and takes no packages.
+    /// The engine is part of this program, and needs no installation.
     Nothing,
     /// An engine and its packages.
     Engine(Found),
 }
 
-/// Installs what is missing. Each part replaces its predecessor at once, when it is complete.
+/// Installs the missing parts. Each part replaces its predecessor only when complete.
 ///
 /// # Errors
-/// What is missing, or what npm says.
+/// If a part is missing, or npm fails.
 pub fn sync(request: &SyncRequest, progress: &mut dyn FnMut(&str)) -> Result<Synced, SyncError> {
     let SyncRequest {
         settings,
@@ -82,7 +82,7 @@ pub fn sync(request: &SyncRequest, progress: &mut dyn FnMut(&str)) -> Result<Syn
     })
 }
 
-/// Whether the version that was tried is installed.
+/// Whether the tested version is installed.
 fn has_deno(data: &Path) -> bool {
     let version = data.join(DIRECTORY).join("deno").join("version");
     fs::read_to_string(version).is_ok_and(|version| version == DENO_VERSION)
@@ -107,7 +107,7 @@ fn install_deno(npm: &Npm<'_>, root: &Path, progress: &mut dyn FnMut(&str)) -> R
     remove(&staged)
 }
 
-/// Whether the installed packages are those of the directory's lock file.
+/// Whether the installed packages match the directory's lock file.
 fn is_same(directory: &Path, place: &Path) -> Result<bool, SyncError> {
     for name in PACKAGE_FILES {
         let path = directory.join(name);
@@ -137,13 +137,13 @@ fn install_packages(
         }
     }
     npm.run(&staged, &["ci", "--omit=dev"], "the packages", progress)?;
-    // npm makes none where the lock file lists no package.
+    // npm makes none if the lock file lists no package.
     let modules = staged.join("node_modules");
     fs::create_dir_all(&modules).map_err(SyncError::writing(&modules))?;
     replace(&staged, place)
 }
 
-/// Whether npm needs a file of the directory: the lists, its own settings, or an archive that they name.
+/// Whether npm needs this file of the directory: the lists, npm's settings, or an archive named there.
 fn is_read_by_npm(path: &Path) -> bool {
     let name = path
         .file_name()
@@ -152,7 +152,7 @@ fn is_read_by_npm(path: &Path) -> bool {
     PACKAGE_FILES.contains(&name) || name == ".npmrc" || name.ends_with(".tgz")
 }
 
-/// An empty directory in which something is made.
+/// An empty directory for an installation under construction.
 fn staged(root: &Path, name: &str) -> Result<PathBuf, SyncError> {
     let staged = root.join(format!(".{name}-staged"));
     remove(&staged)?;
@@ -160,7 +160,7 @@ fn staged(root: &Path, name: &str) -> Result<PathBuf, SyncError> {
     Ok(staged)
 }
 
-/// Puts a directory in the place of another. Sessions that have the old one keep it.
+/// Replaces a directory. Sessions that use the old one keep it.
 fn replace(made: &Path, place: &Path) -> Result<(), SyncError> {
     let old = place.with_extension("old");
     remove(&old)?;

@@ -10,7 +10,7 @@ use types::{GuestError, Outcome, SessionFate, Status};
 use crate::processes::SessionProcesses;
 
 const PERIOD: Duration = Duration::from_secs(1);
-/// A session that has used no CPU for this time has been measured, and the backend stops watching it.
+/// After this time without CPU use, a session has been measured, and the backend stops watching it.
 const ACTIVE_TIME: Duration = Duration::from_secs(10);
 
 pub struct LandlockGuest(pub Conversation<SessionProcesses>);

@@ -31,7 +31,7 @@ pub const SCOPING: u32 = 6;
 #[derive(Debug)]
 pub struct HostResources {
     pub machine: Machine,
-    /// Or why sessions have no Python.
+    /// The Python, or why sessions have none.
     python: Result<PythonGuest, String>,
     /// This program, and how sessions for TypeScript execute it.
     own_program: PathBuf,

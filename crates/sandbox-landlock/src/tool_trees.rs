@@ -40,7 +40,7 @@ impl ToolTrees {
         let copy = match copies.iter().position(|known| **known == path) {
             Some(found) => copies.remove(found),
             None => {
-                // No session has the path before the copy is complete.
+                // The path reaches sessions only after the copy is complete.
                 copy_tree(source, &path)?;
                 Arc::new(path)
             }

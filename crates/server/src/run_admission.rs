@@ -5,7 +5,7 @@ use std::time::Duration;
 use sandbox::BoxFuture;
 use session::{CpuMeter, SessionError};
 use store::accounts::Moment;
-use store::rate_windows::Taken;
+use store::rate_windows::RateDecision;
 use store::{Front, Refused};
 use surfaces::RunError;
 use tokio_util::sync::CancellationToken;
@@ -28,8 +28,8 @@ impl Caller {
         let key = format!("runs:{}:{}", served.server, self.principal);
         let windows = &served.admission.windows;
         match windows.take(&key, most, WINDOW, Moment::Database).await {
-            Ok(Taken::Granted) => Ok(()),
-            Ok(Taken::Until(_)) => {
+            Ok(RateDecision::Granted) => Ok(()),
+            Ok(RateDecision::Until(_)) => {
                 self.refuse(language, code, Refused::RateLimit).await;
                 Err(RunError::RateLimited { most })
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use store::RateWindows;
 use store::accounts::Moment;
-use store::rate_windows::Taken;
+use store::rate_windows::RateDecision;
 use upstream::{CallWindows, NotCounted, Taking};
 
 #[derive(Debug)]
@@ -24,8 +24,8 @@ impl CallWindows for StoredWindows {
     fn take<'a>(&'a self, key: &'a str, most: u32, window: Duration) -> Taking<'a> {
         Box::pin(async move {
             match self.windows.take(key, most, window, Moment::Database).await {
-                Ok(Taken::Granted) => Ok(None),
-                Ok(Taken::Until(wait)) => Ok(Some(wait)),
+                Ok(RateDecision::Granted) => Ok(None),
+                Ok(RateDecision::Until(wait)) => Ok(Some(wait)),
                 Err(trouble) => {
                     tracing::warn!(%trouble, "a call of an upstream server could not be counted");
                     Err(NotCounted)

@@ -1,6 +1,6 @@
 //! Users, teams, memberships and API tokens, shared by all processes on one database.
 //!
-//! Every read and change names a tenant or a user of one, so nothing crosses tenants. Lists hold neither tokens nor
+//! Every read and change names a tenant or its user, so no access crosses tenants. Lists hold neither tokens nor
 //! their hashes.
 
 mod admins;
@@ -35,7 +35,7 @@ pub use users::UserChange;
 #[derive(Debug, Clone)]
 pub struct Accounts {
     slot: Arc<ConnectionSlot>,
-    /// Looks up tokens, so that no request waits for a list or a change.
+    /// A second connection, so that a token's lookup does not wait for a list or a change.
     lookups: Arc<ConnectionSlot>,
 }
 
@@ -56,7 +56,7 @@ impl Accounts {
         self.slot.database()
     }
 
-    /// The changes, on record as this actor's.
+    /// Changes that the audit table records under this actor.
     pub fn by<'a>(&'a self, actor: &'a AuditActor) -> AccountChanges<'a> {
         AccountChanges {
             accounts: self,
@@ -64,7 +64,7 @@ impl Accounts {
         }
     }
 
-    /// One user, if there is one.
+    /// The user, if the user exists.
     pub async fn user(&self, user: &Principal) -> Result<Option<User>, AccountError> {
         self.slot
             .read(async |connection| users::load(connection, user).await)
@@ -78,7 +78,7 @@ impl Accounts {
             .await
     }
 
-    /// One team, if there is one.
+    /// The team, if it exists.
     pub async fn team(&self, tenant: &TenantId, team: &TeamId) -> Result<Option<Team>, AccountError> {
         self.slot
             .read(async |connection| teams::load(connection, tenant, team).await)
@@ -92,7 +92,7 @@ impl Accounts {
             .await
     }
 
-    /// Those of these teams that there are, sorted by id.
+    /// The existing teams among these ids, sorted by id.
     pub async fn teams_among(&self, tenant: &TenantId, teams: &[&TeamId]) -> Result<Vec<Team>, AccountError> {
         self.slot
             .read(async |connection| teams::among(connection, tenant, teams).await)
@@ -118,14 +118,14 @@ impl Accounts {
             .await
     }
 
-    /// One token of the tenant, if there is one; expired and revoked ones too.
+    /// The tenant's token with this id, even if expired or revoked.
     pub async fn token(&self, tenant: &TenantId, id: &TokenId) -> Result<Option<ApiToken>, AccountError> {
         self.slot
             .read(async |connection| tokens::load(connection, tenant, id).await)
             .await
     }
 
-    /// Tokens, newest first; expired and revoked ones too.
+    /// Tokens, newest first, including expired and revoked tokens.
     pub async fn tokens(
         &self,
         of: TokensOf<'_>,
@@ -137,7 +137,7 @@ impl Accounts {
             .await
     }
 
-    /// The identity behind a token, as of this moment: by its expiry, and by its owner's roles and teams.
+    /// The identity behind a token at this moment: respects expiry and the owner's roles and teams.
     pub async fn find(&self, hash: &TokenHash, moment: Moment) -> Result<Lookup, AccountError> {
         let found = self.lookups.read(async |connection| {
             let found = lookup::find(connection, hash, moment).await?;
@@ -146,7 +146,7 @@ impl Accounts {
         Ok(found.await?.unwrap_or_else(Lookup::unknown))
     }
 
-    /// Notes that the token was used, exact to a minute. [`Identified::is_use_due`] says when that is needed.
+    /// Records the token's use, at most once a minute; needed if [`Identified::is_use_due`].
     pub async fn note_use(&self, identity: &Identity, moment: Moment) -> Result<(), AccountError> {
         self.slot
             .write(async |connection| lookup::note_use(connection, identity, moment).await)

@@ -1,7 +1,7 @@
 //! The audit table: one row for each administrative change and each refused attempt at one, chained by hash.
 //!
-//! A change and its row are committed by one transaction, so no acknowledged change lacks its row. Processes append one
-//! after another: each first takes the row of `audit_head`, and this lock is the last that a transaction takes.
+//! One transaction commits a change and its row, so no acknowledged change lacks its row. The row of `audit_head`
+//! serializes appends over all processes. A transaction takes this lock last.
 
 mod actor;
 mod chain;
@@ -38,7 +38,7 @@ pub struct Audit {
 // === impl Audit ===
 
 impl Audit {
-    /// The audit table in this database, which the records may share.
+    /// The audit table in this database. Records may use the same database.
     pub fn new(database: Database) -> Audit {
         Audit {
             slot: Arc::new(ConnectionSlot::new(database, Tables::Audit)),
@@ -48,7 +48,7 @@ impl Audit {
     /// Appends the row of a refused attempt.
     ///
     /// # Errors
-    /// If the database cannot be written. The attempt must then not be answered as if it were on record.
+    /// If the database cannot be written. The caller must then report the failure instead of the refusal.
     pub async fn refused(&self, actor: &AuditActor, act: RefusedAct) -> Result<(), Trouble> {
         let appended = self.slot.write(async |connection| {
             connection.begin_to_write().await?;
@@ -58,7 +58,7 @@ impl Audit {
         appended.await
     }
 
-    /// The number of rows so far, which each change increases; 0 before the first.
+    /// The number of rows so far. Each change increases it.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -85,7 +85,7 @@ impl Audit {
         found.await
     }
 
-    /// Walks the whole chain, over all tenants, in bounded memory. Rows that are appended meanwhile are not part of it.
+    /// Verifies the whole chain, over all tenants, in bounded memory. Excludes rows that are appended meanwhile.
     ///
     /// # Errors
     /// If the database cannot be read, or the chain is broken.

@@ -27,7 +27,7 @@ impl Clock {
         (behind > TOLERANCE_MS).then(|| Duration::from_millis(behind.unsigned_abs()))
     }
 
-    /// Accounts for the time of another process's newest record.
+    /// Raises the latest time seen to the time of another process's newest record.
     pub(crate) fn saw(&self, ms: i64) {
         self.latest_ms.fetch_max(ms, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Which data is recorded, where, and for how long.
+//! Configuration of records: content, location and retention.
 
 use std::path::Path;
 use std::time::Duration;
@@ -35,10 +35,10 @@ pub enum Recording {
     },
 }
 
-/// Where and how records are kept.
+/// Configuration of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordsConfig {
-    /// Where the records are.
+    /// Location of the records.
     pub database: Database,
     /// Which data is recorded.
     pub recording: Recording,

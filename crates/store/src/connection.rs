@@ -1,4 +1,4 @@
-//! One connection to either kind of database, which runs the same statements on both.
+//! One connection to SQLite or Postgres, which runs the same statements on both.
 
 pub(crate) mod postgres;
 mod row;
@@ -174,7 +174,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Begins a transaction that reads before it writes. Transactions with the same subject exclude each other.
+    /// Begins a transaction that reads before it writes. Transactions with the same subject run one at a time.
     pub(crate) async fn begin_alone(&mut self, subject: &str) -> Result<(), sqlx::Error> {
         self.begin_to_write().await?;
         if self.is_postgres() {

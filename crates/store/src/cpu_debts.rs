@@ -1,8 +1,7 @@
-//! CPU time that principals and tenants have used, less what their quotas have freed since, over all processes on one
-//! database.
+//! CPU debts of principals and tenants, shared by all processes on one database.
 //!
-//! A quota is a rate: what is used drains at so many seconds a minute, and nobody starts a program while as much as a
-//! minute's worth is left. So a long program that is charged at its end is paid off in full.
+//! A program's CPU time adds to the debt. The debt drains at the quota's rate, in seconds a minute. Callers refuse
+//! new programs while the debt is at least a minute's worth, so a long program is also paid off in full.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +21,7 @@ pub struct CpuDebts {
     slot: Arc<ConnectionSlot>,
 }
 
-/// Whose time, and how fast it drains.
+/// The quota of one principal or tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuQuota {
     /// Names the principal or tenant.
@@ -34,14 +33,14 @@ pub struct CpuQuota {
 // === impl CpuDebts ===
 
 impl CpuDebts {
-    /// Debts in this database, which the records may share.
+    /// Debts in this database. Records may use the same database.
     pub fn new(database: Database) -> CpuDebts {
         CpuDebts {
             slot: Arc::new(ConnectionSlot::new(database, Tables::CpuDebts)),
         }
     }
 
-    /// The time that is used now.
+    /// The current debt.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -56,7 +55,7 @@ impl CpuDebts {
                 return Ok(None);
             };
             if row.get::<i64>("ahead_ms")? > 0 {
-                // The clock was set back. Without this, nothing would drain until the clock reaches the time again.
+                // The clock was set back. Without this, the debt would not drain until the clock reaches the old time.
                 let sql = format!("UPDATE cpu_debts SET at_ms = {now} WHERE key = $1 AND at_ms > {now}");
                 connection
                     .execute(Statement::new(sql).bind(quota.key.as_str()))
@@ -69,7 +68,7 @@ impl CpuDebts {
         Ok(Duration::from_micros(used.unwrap_or_default()))
     }
 
-    /// Adds time to what is used.
+    /// Adds time to the debt.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -98,14 +97,14 @@ impl CpuDebts {
 // === impl CpuQuota ===
 
 impl CpuQuota {
-    /// Microseconds that drain in sixty milliseconds.
+    /// Binds the key and the rate, in microseconds per 60 ms.
     fn of(&self, sql: String) -> Statement {
         let rate = i64::from(self.seconds_per_minute) * 1000;
         Statement::new(sql).bind(self.key.as_str()).bind(rate)
     }
 }
 
-/// What is left of a row's time; `$2` is the rate. A clock that was set back drains nothing.
+/// SQL for a row's remaining debt; `$2` is the rate. If the clock was set back, the debt stays.
 fn drained(now: &str) -> String {
     let since = format!("({now} - cpu_debts.at_ms)");
     format!(

@@ -25,7 +25,7 @@ pub struct PostgresDatabase {
     shown: Arc<str>,
 }
 
-/// Why a text is not the URL of a database.
+/// An invalid database URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DatabaseUrlError(String);
@@ -44,7 +44,7 @@ impl Database {
     fn postgres(url: &Url) -> Result<PostgresDatabase, DatabaseUrlError> {
         let mut shown = url.clone();
         if shown.password().is_some() {
-            // A URL with a host accepts every password, including none.
+            // A URL with a host accepts any password, even none.
             let _ = shown.set_password(None);
         }
         // Parameters may hold secrets, such as the password of a key file.

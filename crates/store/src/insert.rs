@@ -31,7 +31,7 @@ const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded
     earlier_threads = excluded.earlier_threads, writer = excluded.writer, number = excluded.number \
     WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
-/// Rows by table, in order of arrival. Calls, events and ends of runs have their places among these records, from 1.
+/// Rows by table, in order of arrival. Calls, events and ends of runs are numbered together, from 1.
 #[derive(Debug, Default)]
 struct Sorted<'r> {
     opened: Vec<&'r Session>,
@@ -47,7 +47,7 @@ struct Sorted<'r> {
 #[derive(Debug, Clone, Copy)]
 struct Numbering {
     process: i64,
-    /// The number before the first.
+    /// The number before the batch's first record.
     before: Option<i64>,
 }
 
@@ -141,7 +141,7 @@ impl<'r> Sorted<'r> {
 // === impl Numbering ===
 
 impl Numbering {
-    /// Values of the columns `writer` and `number`; null for a row that is no record yet.
+    /// Values of the columns `writer` and `number`; null for the row of an unfinished run.
     fn of(self, place: Option<i64>) -> [Value; 2] {
         let number = self.before.zip(place).map(|(before, place)| before + place);
         [number.map(|_| self.process).into(), number.into()]

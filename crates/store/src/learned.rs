@@ -1,4 +1,4 @@
-//! Observed shapes of tools' results: one row per definition, merged with the observations of other processes.
+//! Observed shapes of tools' results. Processes merge their observations into one row per definition.
 
 mod rows;
 
@@ -16,7 +16,7 @@ use crate::trouble::{Trouble, TroubleKind};
 pub(crate) use rows::held;
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Number of definitions stored per tool and principal: the latest observed.
+/// Maximum number of definitions per tool and principal; the latest observed stay.
 pub const DEFINITIONS: usize = 4;
 
 /// Whether shapes are learned, and whether principals share them.

@@ -71,9 +71,8 @@ pub(crate) async fn renewed(
     row.map(|row| row.get("value")).transpose()
 }
 
-/// Marks a batch as written within the batch's transaction, and renews the lease. Returns the number before the first of
-/// the batch's records; `None` if no sink needs numbers. The process's row is locked until the commit, so numbers follow
-/// the order of commits.
+/// Marks a batch as written within the batch's transaction, and renews the lease. Returns the number before the
+/// batch's first record; `None` if no sink exists. The lock on the process's row orders numbers by commit.
 pub(crate) async fn note_batch(
     connection: &mut Connection,
     process: i64,
@@ -141,7 +140,7 @@ pub(crate) async fn close_interrupted(connection: &mut Connection) -> Result<(),
     connection.commit().await
 }
 
-/// Closes what a dead process left open, unless another process has just done it.
+/// Closes a dead process's open runs and sessions, unless another process has just done so.
 async fn close(connection: &mut Connection, process: i64) -> Result<(), sqlx::Error> {
     let sql =
         "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = $1 AND ended_ms IS NULL";
@@ -152,7 +151,7 @@ async fn close(connection: &mut Connection, process: i64) -> Result<(), sqlx::Er
     connection.execute(Statement::new(sql).bind(process)).await?;
     let sql = "SELECT id FROM runs WHERE process = $1 AND status IS NULL ORDER BY seq";
     for row in connection.fetch_all(Statement::new(sql).bind(process)).await? {
-        // The end of a run is a record, which sinks send.
+        // Sinks send the end of a run as a numbered record.
         let sql = "UPDATE processes SET records = records + 1 WHERE id = $1 AND EXISTS (SELECT 1 FROM sinks) \
              RETURNING records AS value";
         let numbered = connection

@@ -6,14 +6,14 @@
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
-//! VirtualServers ─► a connection of its own: what clients of the gateway connect to
+//! VirtualServers ─► a connection of its own: virtual servers of the gateway
 //! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
-//! RateWindows ─► a connection of its own: what rate limits granted
-//! CpuDebts ─► a connection of its own: CPU time that users have to wait for
-//! SessionLeases ─► a connection of its own: which process runs whose sessions
-//! Sinks   ─► a connection of its own: which records were sent elsewhere, and which come next
-//! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
-//! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
+//! RateWindows ─► a connection of its own: grants of rate limits
+//! CpuDebts ─► a connection of its own: CPU debts of users and tenants
+//! SessionLeases ─► a connection of its own: the process that runs a user's sessions
+//! Sinks   ─► a connection of its own: positions of sinks in the records
+//! Saved   ─► a connection of its own: tools and memories, committed before the answer
+//! Shapes  ─► a connection of its own: observed shapes of results, merged over processes
 //! ```
 //!
 //! A [`Database`] is an SQLite file or a database on a Postgres server; `connection` runs the same

@@ -17,7 +17,7 @@ const TABLES: [&str; 5] = ["runs", "calls", "events", "receipts", "receipt_calls
 const CHANGING: &str = "codeyard: days";
 const IMPATIENT: &str = "SET LOCAL lock_timeout = '5s'";
 
-/// Days since 1970 whose tables are known to exist.
+/// Days since 1970 that have partitions.
 #[derive(Debug, Default)]
 pub(crate) struct Days {
     there: BTreeSet<i64>,
@@ -120,7 +120,7 @@ async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error
     let rows = connection.fetch_all(Statement::new(sql)).await?;
     let mut days = Vec::new();
     for row in rows {
-        // A person added a table with another name; leave it.
+        // Skip a table that a person added under another name.
         if let Some(day) = day_of(&row.get::<String>("day")?) {
             days.push((day, row.get("bytes")?));
         }

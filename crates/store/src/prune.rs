@@ -9,9 +9,9 @@ use crate::{learned, partitions, saved};
 
 /// Runs removed in one transaction; limits how long other processes wait.
 const STEP: i64 = 200;
-/// A sink that no process has used for a year has been given up.
+/// A sink that no process has used for a year is abandoned.
 const UNUSED_SINK_MS: i64 = 365 * 24 * 60 * 60 * 1000;
-/// Returns pages to the file system, 2000 in one transaction.
+/// Returns up to 2000 pages to the file system.
 const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

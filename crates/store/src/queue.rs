@@ -11,8 +11,7 @@ use tokio::time::timeout;
 use crate::rows::Row;
 use crate::trouble::Trouble;
 
-/// How long rows are collected before a write. Together with the write, it stays below the 100 ms of rows that a
-/// killed process may lose.
+/// Time to collect rows before a write. A killed process may lose the rows of 100 ms, including the write.
 const GATHER: Duration = Duration::from_millis(50);
 /// Bytes that may be queued before a new run or call must wait.
 pub(crate) const MOST: usize = 8 * 1024 * 1024;
@@ -142,7 +141,7 @@ impl Queue {
         while self.waits_for_rows() {
             self.filled.notified().await;
         }
-        // After a time-out too, take the queued rows.
+        // Take the queued rows even after a time-out.
         let _ = timeout(GATHER, self.hurried()).await;
         let mut state = self.state();
         state.weight = 0;

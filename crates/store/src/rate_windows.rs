@@ -1,7 +1,7 @@
 //! Rate limits over sliding windows, exact over all processes on one database.
 //!
-//! A key is granted at most so many times within any window. On Postgres, several processes count in the database. A
-//! database of SQLite has one process that grants, which counts in memory.
+//! Any window holds at most a given number of grants of a key. On Postgres, processes count in the database. On
+//! SQLite, only one process grants, and it counts in memory.
 
 mod own;
 mod shared;
@@ -16,20 +16,20 @@ use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 use own::OwnWindows;
 
-/// Counts what rate limits grant. Cheap to clone; opens the database on first use.
+/// Counts grants of rate limits. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
 pub struct RateWindows {
     slot: Arc<ConnectionSlot>,
-    /// `None` if other processes grant too.
+    /// Windows in memory; `None` if other processes also grant.
     own: Option<Arc<OwnWindows>>,
 }
 
-/// Whether a rate limit grants one more.
+/// A rate limit's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
-    /// It does, and this one counts from now on.
+pub enum RateDecision {
+    /// The request is granted, and counts from now on.
     Granted,
-    /// Not before this time has passed; at most the length of the window.
+    /// The request is refused. Retry after this time, which is at most the length of the window.
     Until(Duration),
 }
 
@@ -45,7 +45,7 @@ struct Take<'a> {
 // === impl RateWindows ===
 
 impl RateWindows {
-    /// Rate windows in this database, which the records may share.
+    /// Rate windows in this database. Records may use the same database.
     pub fn new(database: Database) -> RateWindows {
         let is_own = database.file().is_some();
         let slot = Arc::new(ConnectionSlot::new(database, Tables::RateWindows));
@@ -53,15 +53,21 @@ impl RateWindows {
         RateWindows { slot, own }
     }
 
-    /// Takes one of the `most` grants of a key in each window, exact to a millisecond. A refused request does not
-    /// count. Processes on several machines pass [`Moment::Database`], the clock that they share; when that clock is
-    /// set back, nobody waits longer than a window.
+    /// Requests one of a key's `most` grants per window, exact to a millisecond. A refused request does not count.
+    /// Processes on several machines must pass [`Moment::Database`], their common clock. After that clock is set back,
+    /// a request waits at most one window.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn take(&self, key: &str, most: u32, window: Duration, now: Moment) -> Result<Taken, Trouble> {
+    pub async fn take(
+        &self,
+        key: &str,
+        most: u32,
+        window: Duration,
+        now: Moment,
+    ) -> Result<RateDecision, Trouble> {
         if most == 0 {
-            return Ok(Taken::Until(window));
+            return Ok(RateDecision::Until(window));
         }
         let take = Take {
             key,

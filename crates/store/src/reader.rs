@@ -14,7 +14,7 @@ use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
 
-/// Runs per statement about deeds; the number of values in a statement is limited.
+/// Runs per query for summaries; the number of values in a statement is limited.
 const DEEDS_AT_ONCE: usize = 500;
 
 /// Reads one principal's records. The handle of another principal's run looks unknown.
@@ -55,7 +55,7 @@ pub struct RunView {
     pub status: String,
     /// The principal that requested the run.
     pub principal: String,
-    /// Id of the virtual server of the gateway; absent for every other way in.
+    /// Id of the gateway's virtual server; absent for runs of other origins.
     pub virtual_server: Option<String>,
     /// `mcp`, `run`, `call` or `task`.
     pub front: String,

@@ -260,7 +260,7 @@ fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
     }
 }
 
-/// A refusal whose error has no kind is a denial, which is an event of its own.
+/// The event of a refused run; `None` for a denial (no error kind), which records its own event.
 fn refused(outcome: &Outcome) -> Option<(&'static str, String)> {
     let kind = outcome.error.as_ref().map(|error| error.kind.clone());
     match kind {

@@ -18,10 +18,10 @@ use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, FILE_DENIED, Re
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
-/// Longest time that a reader waits for the rows that are queued.
+/// Longest wait of a reader for queued rows.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Longest time to write the waiting rows when the process ends.
+/// Longest time to write the queued rows when the process ends.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Records runs. Cheap to clone; records nothing without a configuration.
@@ -138,8 +138,8 @@ impl Records {
         }
     }
 
-    /// Records that a request on a session's files, or what a run left there, was denied; `run` is `None` for a request
-    /// of its own.
+    /// Records a denial on a session's files: of a request, or of files that a run left. `run` is `None` for a request
+    /// without a run.
     pub fn file_denied(&self, run: Option<&RunId>, why: &str) {
         if let Some(shared) = &self.shared {
             shared.event(run, FILE_DENIED, why.to_owned());
@@ -153,10 +153,10 @@ impl Records {
         }
     }
 
-    /// Waits until the rows so far are written, so that a reader finds them; not for long if the database does not answer.
+    /// Waits until the queued rows are written, so that a reader finds them. Waits at most 1 s.
     pub async fn settle(&self) {
         let Some(shared) = &self.shared else { return };
-        // A reader who comes too early finds the older rows.
+        // After a time-out, the reader finds older rows only.
         let _ = timeout(SETTLING, shared.committed()).await;
     }
 
@@ -229,13 +229,13 @@ impl SharedRecords {
         match self.clock.now().1 {
             None => Ok(()),
             Some(behind) => Err(NotRecorded(format!(
-                "this machine's clock is {} s behind the newest record; set it right",
+                "this machine's clock is {} s behind the newest record; correct the clock",
                 behind.as_secs()
             ))),
         }
     }
 
-    /// A run's row, asked for now.
+    /// A run's row, with the current time as the time of the request.
     pub(crate) fn run_now(&self, attempt: Arc<Attempt>, session: Option<String>) -> Run {
         Run {
             attempt,

@@ -31,7 +31,7 @@ pub struct Attempt {
     pub run: RunId,
     /// The principal of the request.
     pub principal: Principal,
-    /// The virtual server of the gateway; `None` for every other way in.
+    /// The gateway's virtual server; `None` for runs of other origins.
     pub server: Option<ServerId>,
     /// Origin of the attempt.
     pub front: Front,
@@ -93,7 +93,7 @@ pub enum Refused {
     Sandbox,
     /// The sandbox could not be started.
     Launch,
-    /// The user has had as many runs lately as the virtual server allows.
+    /// The user has reached the virtual server's rate limit.
     RateLimit,
     /// The user or the tenant has used up a quota of CPU time.
     CpuQuota,

@@ -1,6 +1,6 @@
 //! Functions and values that programs save for later sessions of their principal.
 //!
-//! Each is committed before the program gets an answer.
+//! Each save is committed before the program gets an answer.
 
 mod bounds;
 mod memories;

@@ -1,4 +1,4 @@
-//! Why nothing was saved, loaded or removed: the internal error and the callers' error.
+//! Errors of saving, loading and removing: the internal error and the callers' error.
 
 use crate::database::Database;
 use crate::trouble::Trouble;

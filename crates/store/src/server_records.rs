@@ -1,6 +1,6 @@
 //! The runs and security events of virtual servers, for the gateway's lists.
 //!
-//! Every read names a tenant beside the server: the id of a removed server may belong to another tenant now.
+//! Every read names tenant and server, because another tenant may now use the id of a removed server.
 
 mod calls;
 mod runs;
@@ -19,7 +19,7 @@ pub use calls::{CallTotals, RunCall};
 pub use runs::{RunCursor, RunFilter, RunRow};
 pub use security::{SecurityCursor, SecurityFilter, SecurityKind, SecurityRow};
 
-/// The tenant whose name texts of principals leave out.
+/// The tenant that is omitted in the text form of principals.
 const LOCAL: &str = "local";
 
 /// Reads the records of virtual servers. Cheap to clone; opens the database on first use.
@@ -28,7 +28,7 @@ pub struct ServerRecords {
     slot: Arc<ConnectionSlot>,
 }
 
-/// Whose runs are listed.
+/// The users whose runs are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RunUsers {
     /// All users of the tenant.
@@ -73,7 +73,7 @@ impl ServerRecords {
     }
 
     /// The selected security events of a virtual server, newest first: refused runs, denied and failed calls, and
-    /// denials on files that a run has left. Denials of requests without a run are not among them.
+    /// denials of files that a run left. Excludes denials of requests without a run.
     ///
     /// # Errors
     /// If the database cannot be read.

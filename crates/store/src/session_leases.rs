@@ -1,7 +1,7 @@
-//! Which process runs whose sessions, where several processes serve one database.
+//! Leases of sessions for deployments with several processes on one database.
 //!
-//! A process renews one row of its own. All its leases hold as long as that row does, so renewing costs the same for
-//! any number of sessions. The sessions of a user at a virtual server are leased together.
+//! A process renews one row, and all its leases expire with this row. So the cost of a renewal does not depend on the
+//! number of sessions. One lease covers all sessions of a user at a virtual server.
 
 mod rows;
 
@@ -17,7 +17,7 @@ use crate::database::Database;
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
-/// Time after which the leases of an ended process are forgotten: whoever returns later is not told of the loss.
+/// Leases of an ended process are deleted after this time. Later requests receive no notice of the loss.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Name of the lock that is held while rows are removed.
@@ -32,13 +32,13 @@ pub struct SessionLeases {
 /// One process of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayProcess {
-    /// Another one for each start.
+    /// Unique for each start.
     pub id: String,
-    /// Where the other processes reach it.
+    /// Address for the other processes.
     pub url: String,
 }
 
-/// Whose sessions are leased.
+/// Identifies a lease: the sessions of one user at one virtual server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LeaseKey {
     /// The virtual server.
@@ -47,25 +47,25 @@ pub struct LeaseKey {
     pub principal: Principal,
 }
 
-/// Whose lease it is.
+/// Result of an attempt to take a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeaseTaken {
-    /// Ours, as before or for the first time.
+    /// This process holds the lease, as before or for the first time.
     Held,
-    /// Ours from now on. The process that had it has ended, and with it the variables of these sessions.
+    /// This process holds the lease from now on. The earlier holder has ended, so these sessions lost their variables.
     TakenOver(Vec<(Language, SessionName)>),
-    /// This live process's.
+    /// This live process holds the lease.
     Elsewhere(GatewayProcess),
 }
 
-/// The process that has a lease.
+/// The holder of a lease.
 #[derive(Debug)]
 struct Holder {
     process: GatewayProcess,
     is_alive: bool,
 }
 
-/// What becomes of a lease.
+/// What a process does with a lease that it requests.
 #[derive(Debug, PartialEq, Eq)]
 enum Decision {
     Keep,
@@ -77,7 +77,7 @@ enum Decision {
 // === impl LeaseKey ===
 
 impl LeaseKey {
-    /// `None` if the row is of no principal.
+    /// `None` if the row's principal is invalid.
     fn read(row: &SqlRow) -> Result<Option<LeaseKey>, sqlx::Error> {
         let (server, principal): (String, String) = (row.get("server")?, row.get("principal")?);
         Ok(principal.parse().ok().map(|principal| LeaseKey {
@@ -93,7 +93,7 @@ impl LeaseKey {
 }
 
 impl Decision {
-    /// `gone` is a process that does not answer, whatever its row says.
+    /// `gone` is an unreachable process; it counts as dead even if its row is current.
     fn new(holder: Option<Holder>, asking: &str, gone: Option<&str>) -> Decision {
         match holder {
             None => Decision::Take,
@@ -109,14 +109,14 @@ impl Decision {
 // === impl SessionLeases ===
 
 impl SessionLeases {
-    /// Leases in this database, which the records may share.
+    /// Leases in this database. Records may use the same database.
     pub fn new(database: Database) -> SessionLeases {
         SessionLeases {
             slot: Arc::new(ConnectionSlot::new(database, Tables::SessionLeases)),
         }
     }
 
-    /// Keeps a process alive for this time. Returns the leases that it still has.
+    /// Renews a process's row for this time. Returns the leases that the process still holds.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -149,7 +149,7 @@ impl SessionLeases {
         renewed.await
     }
 
-    /// Takes a lease, unless another process has it, is alive and is not `gone`.
+    /// Takes a lease, unless another live process other than `gone` holds it.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -181,7 +181,7 @@ impl SessionLeases {
         taken.await
     }
 
-    /// Notes that the lease's holder has opened a session.
+    /// Records that the lease's holder has opened a session.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -200,7 +200,7 @@ impl SessionLeases {
         noted.await.map(drop)
     }
 
-    /// Forgets a session whose loss need not be reported.
+    /// Deletes the record of a session, so that its loss is not reported.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -218,7 +218,7 @@ impl SessionLeases {
         forgotten.await.map(drop)
     }
 
-    /// Gives a lease back whose sessions have all ended.
+    /// Releases a lease after all its sessions have ended.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -234,7 +234,7 @@ impl SessionLeases {
         released.await
     }
 
-    /// Ends a process. Its leases are free at once; their sessions stay noted, so that their loss is reported.
+    /// Ends a process. Its leases are free at once. Records of their sessions stay, so that the loss is reported.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -249,7 +249,7 @@ impl SessionLeases {
         ended.await.map(drop)
     }
 
-    /// Forgets processes that ended a day ago.
+    /// Deletes processes that ended a day ago.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -261,7 +261,7 @@ impl SessionLeases {
                 milliseconds(FORGOTTEN_AFTER)
             );
             connection.begin_alone(PURGING).await?;
-            // In the order of a process that takes a lease over.
+            // In the same order as a take-over, to avoid deadlocks.
             let sql =
                 format!("DELETE FROM session_leases WHERE process IN ({old}) RETURNING server, principal");
             for row in connection.fetch_all(Statement::new(sql)).await? {

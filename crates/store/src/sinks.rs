@@ -1,7 +1,7 @@
-//! Which records were sent elsewhere, and which come next: one position for each sink and writing process.
+//! Positions of sinks in the records: one position for each sink and writing process.
 //!
-//! A process numbers its records without gaps, in the transaction that writes them, and its row stays locked until the
-//! commit. So all records up to the newest number are visible, and a number without a record was removed by retention.
+//! A process numbers its records without gaps, in the transaction that writes them, and locks its row until the
+//! commit. So all records up to the newest number are visible, and a missing number means removal by retention.
 //! A sink begins with the records after its first lease.
 
 mod positions;
@@ -21,36 +21,36 @@ pub use positions::{SinkBacklog, SinkSource};
 pub use record::{SentCall, SentEvent, SentRecord};
 pub use rows::SinkPage;
 
-/// Reads records for sinks, and notes what was sent. Cheap to clone; opens the database on first use.
+/// Reads records for sinks, and stores their positions. Cheap to clone; opens the database on first use.
 #[derive(Debug, Clone)]
 pub struct Sinks {
     slot: Arc<ConnectionSlot>,
 }
 
-/// One process that sends for a sink.
+/// A process that sends for a sink.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SinkHolder {
     /// Name of the sink, from the settings.
     pub sink: String,
-    /// Another one for each start of a process.
+    /// Unique for each start of a process.
     pub process: String,
 }
 
 /// Selects the records of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkSelection {
-    /// Most records, removed ones included.
+    /// Maximum number of records, including removed records.
     pub limit: i64,
-    /// Whether to read what programs and people wrote.
+    /// Whether to read payloads.
     pub payloads: Payloads,
 }
 
-/// Calls' arguments, where they were recorded, and the words of tasks.
+/// Recorded arguments of calls, and the words of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payloads {
-    /// They stay in the database.
+    /// Payloads stay in the database.
     Omitted,
-    /// They are read.
+    /// Payloads are read.
     Included,
 }
 
@@ -64,8 +64,8 @@ impl Sinks {
         }
     }
 
-    /// Makes this process the only one that sends for the sink during this time, by the database's clock. Returns
-    /// `false` if another process is that. A new sink begins here.
+    /// Takes or renews the exclusive lease of a sink for this time, by the database's clock. Returns `false` if another
+    /// process holds the lease. A new sink begins here.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -76,7 +76,7 @@ impl Sinks {
         leased.await
     }
 
-    /// Ends the lease early, so that another process can go on at once.
+    /// Ends the lease early, so that another process can continue at once.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -87,7 +87,7 @@ impl Sinks {
         released.await
     }
 
-    /// The records that the sink has not sent yet, by source.
+    /// The sink's unsent records, by source.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -109,7 +109,7 @@ impl Sinks {
         Ok(page.await?.unwrap_or_else(|| SinkPage::empty(backlog)))
     }
 
-    /// Notes that a page was sent. Returns `false`, and notes nothing, if the lease is another process's by now.
+    /// Stores the position after a sent page. Returns `false`, without a change, if another process holds the lease.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -120,7 +120,7 @@ impl Sinks {
         noted.await
     }
 
-    /// Marks the runs that dead processes left open as interrupted, which makes them records.
+    /// Marks open runs of dead processes as interrupted, so that sinks send them.
     ///
     /// # Errors
     /// If the database cannot be written.

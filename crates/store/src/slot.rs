@@ -15,10 +15,10 @@ use crate::database::Database;
 use crate::saved_error::{Fault, SavedError};
 use crate::trouble::Trouble;
 
-/// An unreachable server is retried for this long.
+/// Time to retry an unreachable server.
 const TRYING: Duration = Duration::from_millis(700);
 
-/// The connection of the part that uses these tables.
+/// The connection for these tables.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     database: Database,
@@ -139,7 +139,7 @@ impl ConnectionSlot {
     async fn still_open(&self, slot: &mut Option<OpenConnection>) -> Option<OpenConnection> {
         let mut open = slot.take()?;
         let is_open = match self.database.file() {
-            // Handing this to another thread would take ten times as long as the call.
+            // Block here: a hand-over to another thread takes ten times as long as this call.
             Some(file) => open.identity == std::fs::metadata(file).ok().map(|found| identity(&found)),
             None => open.connection.answers().await,
         };

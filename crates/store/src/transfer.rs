@@ -54,7 +54,7 @@ pub enum TransferError {
     NotEmpty(Database),
     /// The target is half filled by another transfer.
     #[error(
-        "the records of {begun} are half copied to {database}; finish that first, or name an empty database"
+        "an unfinished transfer from {begun} fills {database}; finish that transfer, or name an empty database"
     )]
     Another {
         /// The target.
@@ -64,7 +64,7 @@ pub enum TransferError {
     },
     /// The copy differs from the source.
     #[error(
-        "the rows of `{table}` differ: {from} in the one, {to} in the other; copy again to an empty database"
+        "the rows of `{table}` differ: {from} in the source, {to} in the target; copy again to an empty database"
     )]
     Differs {
         /// Name of the table.

@@ -7,7 +7,7 @@ use sqlx::migrate::MigrateError;
 
 use crate::database::Database;
 
-/// A database that cannot be used; it is left unchanged.
+/// Why a database cannot be used. The database stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// Location of the database.
@@ -114,7 +114,7 @@ impl Trouble {
             TroubleKind::Locked => "is locked by another program",
             TroubleKind::ReadOnly => "cannot be written",
             TroubleKind::Full => "cannot grow: the disk or its quota is full",
-            TroubleKind::Missing => "is not there",
+            TroubleKind::Missing => "does not exist",
             TroubleKind::Unreachable => "does not answer",
             TroubleKind::Denied => "refuses this user",
             TroubleKind::Untrusted => "offers no encryption that this machine trusts",
@@ -127,7 +127,7 @@ impl Trouble {
     pub fn remedy(&self) -> &'static str {
         match self.database {
             _ if self.kind == TroubleKind::HalfFilled => {
-                "run the same `codeyard records move` again: it goes on where it stopped"
+                "run the same `codeyard records move` again to resume the copy"
             }
             Database::Sqlite(_) => self.remedy_of_file(),
             Database::Postgres(_) => self.remedy_of_server(),
@@ -168,7 +168,7 @@ impl Trouble {
                 "let its user create tables and write (GRANT ALL ON SCHEMA), on a server that is not a standby"
             }
             TroubleKind::Full => "free space on the server, or lower `keep_for` in [records]",
-            TroubleKind::Missing => "make it (`createdb`), or name one that is there",
+            TroubleKind::Missing => "create it with `createdb`, or name an existing database",
             TroubleKind::Unreachable => "check that the server runs and that its address and port are right",
             TroubleKind::Denied => "check user and password, and what pg_hba.conf allows",
             TroubleKind::Untrusted => {

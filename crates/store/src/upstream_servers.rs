@@ -1,6 +1,6 @@
 //! Upstream servers that users of the gateway define, shared by all processes on one database.
 //!
-//! A process follows changes of the others by their number.
+//! A process polls the number of changes to detect changes of other processes.
 
 mod changes;
 mod error;
@@ -27,14 +27,14 @@ pub struct UpstreamServers {
 // === impl UpstreamServers ===
 
 impl UpstreamServers {
-    /// Upstream servers in this database, which the records may share.
+    /// Upstream servers in this database. Records may use the same database.
     pub fn new(database: Database) -> UpstreamServers {
         UpstreamServers {
             slot: Arc::new(ConnectionSlot::new(database, Tables::UpstreamServers)),
         }
     }
 
-    /// How often servers were changed so far, by any process.
+    /// The number of changes so far, by any process.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -55,7 +55,7 @@ impl UpstreamServers {
         read.await
     }
 
-    /// The changes, on record as this actor's.
+    /// Changes that the audit table records under this actor.
     pub fn by<'a>(&'a self, actor: &'a AuditActor) -> UpstreamServerChanges<'a> {
         UpstreamServerChanges { servers: self, actor }
     }

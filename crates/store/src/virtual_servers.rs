@@ -1,6 +1,6 @@
 //! Virtual servers of the gateway, shared by all processes on one database.
 //!
-//! Every read and change names a tenant, so nothing crosses tenants. Only the ids are unique in the whole deployment.
+//! Every read and change names a tenant, so no access crosses tenants. Only ids are unique in the whole deployment.
 
 mod changes;
 mod code;
@@ -31,19 +31,19 @@ pub struct VirtualServers {
 // === impl VirtualServers ===
 
 impl VirtualServers {
-    /// Virtual servers in this database, which the records may share.
+    /// Virtual servers in this database. Records may use the same database.
     pub fn new(database: Database) -> VirtualServers {
         VirtualServers {
             slot: Arc::new(ConnectionSlot::new(database, Tables::VirtualServers)),
         }
     }
 
-    /// The changes, on record as this actor's.
+    /// Changes that the audit table records under this actor.
     pub fn by<'a>(&'a self, actor: &'a AuditActor) -> ServerChanges<'a> {
         ServerChanges { servers: self, actor }
     }
 
-    /// One server, if there is one in this tenant.
+    /// The server, if the tenant has it.
     ///
     /// # Errors
     /// If the database cannot be read.

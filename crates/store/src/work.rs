@@ -1,4 +1,4 @@
-//! Pieces of work on a part's connection, each within a bounded time.
+//! Work on a connection, each within a bounded time.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ pub(crate) trait WorkFault: From<sqlx::Error> {
     /// If the database failed.
     fn refusal(self) -> Result<Self::Error, sqlx::Error>;
 
-    /// Whether the request was refused, and nothing failed.
+    /// Whether the request was refused without a failure.
     fn is_refusal(&self) -> bool;
 }
 
-/// The fault of work that may refuse.
+/// The fault of work that may refuse a request.
 #[derive(Debug)]
 pub(crate) enum StoreFault<E> {
     Refused(Box<E>),
@@ -51,7 +51,7 @@ impl<E: From<Trouble>> WorkFault for StoreFault<E> {
     }
 }
 
-/// Work that refuses nothing.
+/// The fault of work that never refuses a request.
 impl WorkFault for sqlx::Error {
     type Error = Trouble;
 

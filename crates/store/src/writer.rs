@@ -56,7 +56,7 @@ struct Book {
     pruned: Option<Instant>,
 }
 
-/// Why the database cannot be written, since when, and how many rows were lost.
+/// A failure of the database: its error, its start and the number of lost rows.
 struct Failing {
     trouble: Trouble,
     tried: Instant,
@@ -272,7 +272,7 @@ impl Writer {
             self.told_of_clock = true;
             let seconds = behind.as_secs();
             tracing::warn!(
-                "this machine's clock is {seconds} s behind the newest record, so the times of records are not in order; set it right"
+                "this machine's clock is {seconds} s behind the newest record, and records are out of order; correct the clock"
             );
             batch.rows.push(Row::Event(Event {
                 run: None,

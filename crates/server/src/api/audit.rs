@@ -9,7 +9,7 @@ use identity::Identity;
 use rest::{AuditQuery, AuditView, Cursor, RestError};
 use store::accounts::Moment;
 use store::audit::{AuditActor, AuditFilter, AuditRow, RefusedAct};
-use store::rate_windows::Taken;
+use store::rate_windows::RateDecision;
 use types::TenantId;
 
 use super::errors::unavailable;
@@ -95,8 +95,8 @@ impl GatewayApi {
     async fn count_refusal(&self, key: &str) -> Result<(), RestError> {
         let windows = &self.parts.tables.windows;
         match windows.take(key, MOST_REFUSED, WINDOW, Moment::Database).await {
-            Ok(Taken::Granted) => Ok(()),
-            Ok(Taken::Until(retry_after)) => Err(RestError::TooManyRequests {
+            Ok(RateDecision::Granted) => Ok(()),
+            Ok(RateDecision::Until(retry_after)) => Err(RestError::TooManyRequests {
                 message: format!(
                     "{MOST_REFUSED} of your changes were refused within a minute; try again later"
                 ),

@@ -28,8 +28,8 @@ pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Res
     users::delete(connection, user).await
 }
 
-/// Begins a transaction during which no other process takes a right from a user of this tenant: two admins who
-/// remove each other at once would both go.
+/// Begins a transaction that excludes other demotions and removals in this tenant. Otherwise two admins could
+/// remove each other at once.
 async fn begin(connection: &mut Connection, user: &Principal) -> Result<(), sqlx::Error> {
     let subject = format!("codeyard: admins {}", user.tenant());
     connection.begin_alone(&subject).await

@@ -20,7 +20,7 @@ pub struct AccountChanges<'a> {
 // === impl AccountChanges ===
 
 impl AccountChanges<'_> {
-    /// Makes a user.
+    /// Creates a user.
     pub async fn create_user(self, user: &Principal, role: Role) -> Result<User, AccountError> {
         let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
@@ -84,7 +84,7 @@ impl AccountChanges<'_> {
             .await
     }
 
-    /// Makes a team.
+    /// Creates a team.
     pub async fn create_team(
         self,
         tenant: &TenantId,
@@ -104,7 +104,7 @@ impl AccountChanges<'_> {
             .await
     }
 
-    /// Gives a team another name for people.
+    /// Changes a team's display name.
     pub async fn rename_team(
         self,
         tenant: &TenantId,
@@ -186,7 +186,7 @@ impl AccountChanges<'_> {
             .await
     }
 
-    /// Revokes a token and, without end, the tokens that its owner made with it. Returns the token, `None` if it is
+    /// Revokes a token and, recursively, the tokens that its owner created with it. Returns the token, `None` if it is
     /// unknown. A second call changes nothing.
     pub async fn revoke_token(
         self,
@@ -241,7 +241,7 @@ fn of_new_token(token: &ApiToken) -> AuditedChange {
 
 fn of_revoked(token: &ApiToken, count: u64) -> AuditedChange {
     let owner = &token.grant.owner;
-    // Tokens that were made with it are revoked too.
+    // The count includes tokens that were created with this token.
     let detail = match count {
         0 => format!("of {}: revoked before", owner.user()),
         1 => format!("of {}", owner.user()),

@@ -1,4 +1,4 @@
-//! Why users, teams and tokens are not changed: the internal error and the callers' error.
+//! Errors of users, teams and tokens: the internal error and the callers' error.
 
 use std::fmt;
 
@@ -19,21 +19,21 @@ pub enum AccountError {
         /// Its name.
         name: String,
     },
-    /// There is none in this tenant.
+    /// The tenant has no such object.
     #[error("unknown {kind} '{name}'")]
     Unknown {
         /// What is missing.
         kind: AccountKind,
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// The name for people is not one.
+    /// The display name is invalid.
     #[error(transparent)]
     Name(#[from] BadName),
     /// No token may grant this.
     #[error(transparent)]
     Grant(#[from] BadGrant),
-    /// A role of the whole tenant, as the role in a team.
+    /// The role applies to a whole tenant, not to a team.
     #[error("role: '{0}' is not a role of a team; name 'team_admin', 'developer' or 'viewer'")]
     NotForTeams(Role),
     /// The token would name a team that its owner is not in.
@@ -44,13 +44,13 @@ pub enum AccountError {
         /// The team.
         team: TeamId,
     },
-    /// The owner has as many valid tokens as are allowed.
-    #[error("the user has {0} tokens and {0} are allowed; revoke one that is not needed")]
+    /// The owner has the maximum number of valid tokens.
+    #[error("the user has {0} tokens and {0} are allowed; revoke an unused token")]
     TooMany(u32),
-    /// The token with which the new one is made was revoked or removed meanwhile.
-    #[error("the token in use is not valid any more; use another one")]
+    /// The token of this request was revoked or removed meanwhile.
+    #[error("the token in use is no longer valid; use another token")]
     MakerRevoked,
-    /// Without this user, nobody could manage the tenant over REST.
+    /// Without this user, the tenant could not be managed over REST.
     #[error("'{0}' is the last enabled platform admin; make another user a platform admin first")]
     LastAdmin(String),
     /// The database cannot be used.
@@ -58,7 +58,7 @@ pub enum AccountError {
     Store(#[from] Trouble),
 }
 
-/// What an error is about.
+/// The kind of object in an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountKind {
     /// A user.

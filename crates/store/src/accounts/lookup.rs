@@ -1,4 +1,4 @@
-//! From a token's hash to the identity behind it, in one statement.
+//! Looks up the identity behind a token's hash in one statement.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::tokens::{self, COLUMNS};
 use super::users::{damaged, of, principal, role};
 use crate::connection::{Connection, SqlRow, Statement};
 
-/// Uses of a token within this many milliseconds are noted once.
+/// Uses of a token within this many milliseconds are recorded once.
 const NOTED_MS: i64 = 60_000;
 
-/// By which clock a token expires.
+/// The clock that decides a token's expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// The database's, which all processes share.
@@ -22,7 +22,7 @@ pub enum Moment {
     At(i64),
 }
 
-/// What a token's text leads to.
+/// Result of a token's lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
     /// A valid token.
@@ -31,7 +31,7 @@ pub enum Lookup {
     Refused(RefusedToken),
 }
 
-/// Whoever asks with a valid token.
+/// The caller with a valid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identified {
     /// What the token allows now.
@@ -42,19 +42,19 @@ pub struct Identified {
     pub expires_in: Option<Duration>,
 }
 
-/// A text that admits nobody, for the record of the attempt.
+/// A refused token, for the record of the attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedToken {
     /// Why.
     pub refusal: TokenRefusal,
-    /// The token and its owner; `None` if the text is of no token.
+    /// The token and its owner; `None` if no token has this text.
     pub token: Option<(TokenId, Principal)>,
 }
 
 // === impl Lookup ===
 
 impl Lookup {
-    /// A text that is of no token here.
+    /// A text that matches no token.
     pub fn unknown() -> Lookup {
         Lookup::Refused(RefusedToken {
             refusal: TokenRefusal::Unknown,

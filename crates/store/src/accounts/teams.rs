@@ -20,7 +20,7 @@ pub(super) async fn create(
          ON CONFLICT (tenant, id) DO NOTHING RETURNING *",
         connection.clock()
     );
-    // The id may come from a program that did not check it.
+    // The caller may not have checked the id.
     identity::team_id(team.as_str()).map_err(AccountError::from)?;
     match connection
         .fetch_optional(of(sql, tenant, team).bind(name))

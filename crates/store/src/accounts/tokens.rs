@@ -11,23 +11,23 @@ use super::users::{self, damaged, of, principal};
 use crate::connection::{Connection, SqlRow, Statement};
 use crate::page::limit;
 
-/// Most tokens of a user. The oldest that are not valid make room for new ones.
+/// Maximum number of a user's tokens. New tokens replace the oldest invalid tokens.
 pub const MAX_TOKENS: u32 = 1000;
 
-/// A token's columns in the table, as the rest of the code reads them.
+/// A token's columns, as the rest of the code reads them.
 pub(super) const COLUMNS: &str = "tokens.id, tokens.tenant, tokens.email, tokens.name, tokens.role, tokens.teams, \
     tokens.scopes, tokens.created_ms, tokens.made_by, tokens.expires_ms, tokens.revoked_ms, tokens.last_used_ms";
 
 /// A token to be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken<'a> {
-    /// Of the secret that is shown once.
+    /// Hash of the secret, which is shown once.
     pub hash: &'a TokenHash,
     /// Its name in lists and commands.
     pub id: &'a TokenId,
     /// What it grants.
     pub grant: &'a Grant,
-    /// The token with which it is made; `None` for the command line.
+    /// The token of the request; `None` for the command line.
     pub made_by: Option<&'a TokenId>,
 }
 
@@ -36,11 +36,11 @@ pub struct NewToken<'a> {
 pub enum TokensOf<'a> {
     /// One user's.
     User(&'a Principal),
-    /// Those of all users of a tenant.
+    /// All users of a tenant.
     Tenant(&'a TenantId),
 }
 
-/// Where a page of tokens ended.
+/// The end of a page of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenCursor {
     /// Milliseconds since 1970, in UTC.
@@ -52,7 +52,7 @@ pub struct TokenCursor {
 // === impl TokenCursor ===
 
 impl TokenCursor {
-    /// The place after this token.
+    /// The cursor after this token.
     pub fn after(token: &ApiToken) -> TokenCursor {
         TokenCursor {
             created_ms: token.created_ms,
@@ -61,7 +61,7 @@ impl TokenCursor {
     }
 }
 
-/// Begins a transaction during which no other process makes or revokes a token of this user.
+/// Begins a transaction during which no other process creates or revokes a token of this user.
 pub(super) async fn begin(connection: &mut Connection, owner: &Principal) -> Result<(), sqlx::Error> {
     connection.begin_alone(&format!("codeyard: tokens {owner}")).await
 }
@@ -103,7 +103,7 @@ pub(super) async fn create(
     Ok(read(&connection.fetch_one(insert).await?)?)
 }
 
-/// Refuses a token that would reach nothing: of an absent user, or for a team that the user is not in.
+/// Refuses a token of an unknown user, or for a team that the user is not in.
 async fn check_owner(connection: &mut Connection, grant: &Grant) -> Result<(), AccountFault> {
     let Some(user) = users::load(connection, &grant.owner).await? else {
         return Err(AccountError::unknown(AccountKind::User, grant.owner.user()).into());
@@ -144,7 +144,7 @@ async fn existing(
         .collect()
 }
 
-/// Removes the oldest tokens that are not valid, as many as are too many.
+/// Removes the oldest invalid tokens until one more fits.
 async fn make_room(connection: &mut Connection, owner: &Principal, now_ms: i64) -> Result<(), AccountFault> {
     let count = "SELECT count(*) AS value FROM tokens WHERE tenant = $1 AND email = $2".to_owned();
     let count: i64 = connection.fetch_value(of(count, owner)).await?;

@@ -13,7 +13,7 @@ use crate::page::limit;
 pub struct UserChange {
     /// The role outside of teams.
     pub role: Option<Role>,
-    /// Whether none of the user's tokens is valid.
+    /// Whether all of the user's tokens are invalid.
     pub disabled: Option<bool>,
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Res
     Ok(connection.execute(of(sql.to_owned(), user)).await? > 0)
 }
 
-/// A statement whose first two values are the user's.
+/// A statement whose first two values are the user's tenant and address.
 pub(super) fn of(sql: String, user: &Principal) -> Statement {
     let statement = Statement::new(sql).bind(user.tenant().as_str());
     statement.bind(user.user().as_str())
@@ -98,7 +98,7 @@ fn read(row: &SqlRow) -> Result<User, sqlx::Error> {
     })
 }
 
-/// The user whom the columns `tenant` and `email` name.
+/// The user in the columns `tenant` and `email`.
 pub(super) fn principal(row: &SqlRow) -> Result<Principal, sqlx::Error> {
     let tenant = TenantId::new(row.get::<String>("tenant")?);
     identity::user(&tenant, &row.get::<String>("email")?).map_err(damaged)
@@ -108,7 +108,7 @@ pub(super) fn role(row: &SqlRow, column: &str) -> Result<Role, sqlx::Error> {
     row.get::<String>(column)?.parse().map_err(damaged)
 }
 
-/// A row that a person has changed.
+/// An unreadable row; a person may have changed it.
 pub(super) fn damaged(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
     sqlx::Error::Decode(Box::new(error))
 }

@@ -1,12 +1,12 @@
-//! Who changes something, and what is changed.
+//! Actors, administrative changes and refused attempts.
 
 use identity::{AuditAction, Identity};
 use types::TenantId;
 
-/// The actor of changes by `codeyard token`, `user` and `team`. Differs from every user's address, which contains an `@`.
+/// The actor of changes by `codeyard token`, `user` and `team`. A user's address contains an `@`, so none is equal.
 pub const COMMAND_LINE: &str = "command-line";
 
-/// Who changes something, or tried to.
+/// The author of a change or of a refused attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditActor {
     pub(super) name: String,
@@ -41,7 +41,7 @@ impl AuditActor {
         }
     }
 
-    /// Whoever runs commands on the machine.
+    /// The person who runs commands on the machine.
     pub fn command_line() -> AuditActor {
         AuditActor {
             name: COMMAND_LINE.to_owned(),
@@ -62,7 +62,7 @@ impl AuditedChange {
         }
     }
 
-    /// With a short text for people, without secrets.
+    /// Adds a short text for people. The text must not hold secrets.
     pub(crate) fn with(mut self, detail: impl Into<String>) -> AuditedChange {
         self.detail = detail.into();
         self
@@ -72,7 +72,7 @@ impl AuditedChange {
 // === impl RefusedAct ===
 
 impl RefusedAct {
-    /// Refused with a status of HTTP. The id is empty if the request names no object.
+    /// A refusal with an HTTP status. `object_id` is empty if the request names no object.
     pub fn with_status(
         action: AuditAction,
         tenant: &TenantId,
@@ -85,7 +85,7 @@ impl RefusedAct {
         }
     }
 
-    /// Refused by the command line.
+    /// A refusal by the command line.
     pub fn by_command(action: AuditAction, tenant: &TenantId, object_id: &str, detail: &str) -> RefusedAct {
         RefusedAct {
             change: AuditedChange::new(action, tenant, object_id).with(detail),

@@ -2,7 +2,7 @@
 //!
 //! The hash of a row is SHA-256 over its fields, each written as a netstring (`LENGTH:BYTES,`, the length in bytes), in
 //! this order: `codeyard-audit-1`, sequence, `at_ms`, tenant, actor, token, action, object, `object_id`, outcome,
-//! detail, previous. Numbers are decimal digits. No two different rows have the same text.
+//! detail, previous. Numbers are decimal digits. Different rows have different texts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::entry::AuditRow;
 
-/// Begins every hashed text, and names its form.
+/// First field of every hashed text: the version of the format.
 const FORM: &str = "codeyard-audit-1";
 
 /// Hash of a row, as 64 lower-case hexadecimal digits. The first row's `previous` is 64 zeros.
@@ -21,13 +21,13 @@ pub struct AuditHash(String);
 /// Why a row does not continue the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
-    /// The row before is absent.
+    /// The previous row is absent.
     #[error("is missing")]
     Missing,
-    /// Its fields do not have its hash.
-    #[error("was changed: its fields do not have its hash")]
+    /// The row's hash does not match its fields.
+    #[error("was changed: its hash does not match its fields")]
     Changed,
-    /// It does not follow the row before.
+    /// The row does not continue the previous row.
     #[error(
         "does not follow the row before it: a row was changed, inserted or removed, or rows were reordered"
     )]
@@ -37,7 +37,7 @@ pub enum BadLink {
     Unreadable,
 }
 
-/// How far a walk has come.
+/// Progress of a walk along the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Walk {
     pub(super) sequence: i64,
@@ -109,7 +109,7 @@ impl Walk {
         }
     }
 
-    /// Goes on to the next row, or names the first bad one.
+    /// Advances to the next row. Fails with the row's number if it does not continue the chain.
     pub(super) fn step(&mut self, row: &AuditRow) -> Result<(), (i64, BadLink)> {
         let next = self.sequence + 1;
         if row.sequence != next {
@@ -170,7 +170,7 @@ mod tests {
         Ok(walk)
     }
 
-    /// Every text of a row that is stored, but its numbers.
+    /// Every stored text of a row; excludes numbers.
     fn texts(row: &mut AuditRow) -> [&mut String; 10] {
         [
             &mut row.tenant,
@@ -210,7 +210,7 @@ mod tests {
 
         #[test]
         fn an_edit_with_a_new_hash_is_found_in_the_next_row(mut rows in chains(), at: Index) {
-            // The last row has no next one: only its noted head tells.
+            // No row follows the last row, so only the noted head shows the change.
             let at = at.index(rows.len() - 1);
             rows[at].detail.push('!');
             rows[at].hash = AuditHash::of(&rows[at]).to_string();

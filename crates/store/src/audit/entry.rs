@@ -1,11 +1,11 @@
-//! A row of the table, and the form of its texts.
+//! A row of the audit table, and the format of its texts.
 
 use crate::connection::SqlRow;
 
-/// Most characters of an object's id and of a detail.
+/// Maximum characters of an object's id and of a detail.
 const MAX_TEXT: usize = 256;
 
-/// One row. Texts that this version does not know are shown as they are.
+/// One row. Texts that are unknown to this version stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
     /// 1 for the first row of the database, over all tenants.
@@ -26,9 +26,9 @@ pub struct AuditRow {
     pub object_id: String,
     /// `done`, the status of a refusal, or `refused` by the command line.
     pub outcome: String,
-    /// For people.
+    /// Text for people.
     pub detail: String,
-    /// Hash of the row before.
+    /// Hash of the previous row.
     pub previous: String,
     /// Hash of this row.
     pub hash: String,
@@ -55,8 +55,7 @@ impl AuditRow {
     }
 }
 
-/// The text as both databases store it: without NUL, without API tokens, and not too long. Ids and details may hold
-/// what a caller wrote in the wrong place.
+/// Replaces NUL, masks API tokens and truncates the text. A caller may have put a token where an id belongs.
 pub(super) fn clean(text: &str) -> String {
     let cleaned = mask_tokens(text).replace('\0', "\u{fffd}");
     match cleaned.char_indices().nth(MAX_TEXT) {

@@ -15,11 +15,11 @@ pub struct AuditFilter {
     pub action: Option<String>,
     /// Earliest time, in milliseconds since 1970.
     pub from_ms: Option<i64>,
-    /// The row is older than this time, in milliseconds since 1970.
+    /// End of the time range, exclusive, in milliseconds since 1970.
     pub until_ms: Option<i64>,
-    /// The sequence number of the last row of the page before.
+    /// The sequence number of the previous page's last row.
     pub before: Option<i64>,
-    /// Most rows, 1 to 1000.
+    /// Maximum number of rows, 1 to 1000.
     pub limit: u32,
 }
 

@@ -8,7 +8,7 @@ use crate::slot::ConnectionSlot;
 use crate::work::WorkFault;
 
 impl ConnectionSlot {
-    /// Changes something: `work` begins a transaction, which ends with the row of the change.
+    /// Runs a change: `work` begins a transaction, and this function appends the change's row and commits.
     pub(crate) async fn change<T, F: WorkFault>(
         &self,
         actor: &AuditActor,
@@ -23,8 +23,8 @@ impl ConnectionSlot {
     }
 }
 
-/// Ends the transaction of a change: with the change's row, or without one after a refusal, which changed nothing.
-/// After a failure the transaction stays open, and the connection is closed.
+/// Ends the transaction of a change. Appends the change's row, unless the change was refused.
+/// After a failure the transaction stays open, and the caller closes the connection.
 pub(crate) async fn conclude<T, F: WorkFault>(
     connection: &mut Connection,
     actor: &AuditActor,
@@ -78,7 +78,7 @@ pub(super) async fn count(connection: &mut Connection) -> Result<i64, sqlx::Erro
     connection.fetch_value(head).await
 }
 
-/// Takes the next number. On Postgres, other processes wait for this row until the transaction ends.
+/// Takes the next number. On Postgres, this locks the row until the transaction ends.
 async fn take_head(connection: &mut Connection) -> Result<SqlRow, sqlx::Error> {
     let sql = format!(
         "UPDATE audit_head SET sequence = sequence + 1 WHERE one = 1 RETURNING sequence, hash, {} AS at_ms",

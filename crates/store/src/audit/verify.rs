@@ -1,4 +1,4 @@
-//! Walks the chain in the database, page by page.
+//! Verifies the chain in the database, page by page.
 
 use std::str::FromStr;
 
@@ -8,13 +8,13 @@ use crate::connection::{Connection, SqlRow, Statement};
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
-/// Rows read at once.
+/// Rows per query.
 const PAGE: i64 = 1000;
 
-/// A chain whose rows all follow each other.
+/// A valid chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedChain {
-    /// Number of rows, which is the sequence number of the last one.
+    /// Number of rows, which equals the last row's sequence number.
     pub rows: i64,
     /// Hash of the last row; 64 zeros without rows.
     pub head: AuditHash,
@@ -44,12 +44,12 @@ pub enum BadChain {
     /// The first bad row.
     #[error("row {sequence} {why}")]
     Row {
-        /// Its sequence number, or the number that it should have.
+        /// The row's sequence number, or the expected number.
         sequence: i64,
-        /// What is wrong with it.
+        /// The defect.
         why: BadLink,
     },
-    /// The chain ends before the row that was noted, or that the database notes as the newest one.
+    /// The chain ends before the noted head, or before the newest row according to the database.
     #[error("the chain ends with row {last}, but had {noted} rows: rows were removed from its end")]
     CutOff {
         /// Sequence number of the last row.
@@ -57,15 +57,15 @@ pub enum BadChain {
         /// Sequence number of the noted row.
         noted: i64,
     },
-    /// The row has another hash than was noted.
-    #[error("row {0} has another hash than was noted: the chain was rewritten")]
+    /// The row's hash differs from the noted hash.
+    #[error("the hash of row {0} differs from the noted hash: the chain was rewritten")]
     Rewritten(i64),
-    /// There are rows before the first one, or after the one that the database notes as the newest.
+    /// A row has a number below 1, or above the newest row's number in `audit_head`.
     #[error("row {0} is outside of the chain: it was inserted, or the note of the newest row was changed")]
     Surplus(i64),
 }
 
-/// The newest row as the database notes it, read at one moment.
+/// The newest row according to `audit_head`, read in one snapshot.
 #[derive(Debug)]
 struct Head {
     sequence: i64,
@@ -129,8 +129,8 @@ async fn head(connection: &mut Connection) -> Result<Head, sqlx::Error> {
 
 async fn page(connection: &mut Connection, after: i64, last: i64) -> Result<Vec<SqlRow>, sqlx::Error> {
     let sql = "SELECT * FROM audit WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3";
-    let asked = Statement::new(sql).bind(after).bind(last).bind(PAGE);
-    connection.fetch_all(asked).await
+    let rows = Statement::new(sql).bind(after).bind(last).bind(PAGE);
+    connection.fetch_all(rows).await
 }
 
 fn go_on(walk: &mut Walk, row: &SqlRow) -> Result<(), BadChain> {
@@ -140,7 +140,7 @@ fn go_on(walk: &mut Walk, row: &SqlRow) -> Result<(), BadChain> {
     walk.step(&row).map_err(bad)
 }
 
-/// Compares the end of the walk with what the database notes as the newest row.
+/// Compares the end of the walk with the newest row according to `audit_head`.
 fn conclude(walk: &Walk, head: &Head) -> Result<(), BadChain> {
     if head.first < 1 {
         return Err(BadChain::Surplus(head.first));
@@ -163,7 +163,7 @@ fn conclude(walk: &Walk, head: &Head) -> Result<(), BadChain> {
 // === impl Head ===
 
 impl Head {
-    /// Of a database without the table.
+    /// The head of a database without the table.
     fn none() -> Head {
         Head {
             sequence: 0,

@@ -1,4 +1,4 @@
-//! Postgres: connects, creates the tables, and runs statements in a way that works through a pooler.
+//! Postgres: connects, creates the tables, and runs statements so that a pooler may sit in between.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Connection, Link, Statement, Tables};
 use crate::database::{Database, PostgresDatabase};
 use crate::trouble::{Trouble, TroubleKind};
 
-/// Longest wait for a connection, including the login.
+/// Deadline of a connection, including the login.
 const CONNECTING: Duration = Duration::from_secs(5);
 
 /// Name of the lock under which one process creates the tables.

@@ -1,5 +1,5 @@
-//! Opens an SQLite database: creates a missing database, migrates an older one, and refuses a database of another
-//! program.
+//! Opens an SQLite database: creates a missing database, migrates an older database, and refuses a database of
+//! another program.
 
 use std::borrow::Cow;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -18,7 +18,7 @@ use crate::trouble::{Trouble, TroubleKind};
 const APPLICATION: i64 = 0x6364_7964;
 /// Longest wait for a lock that another process holds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Attempts to switch a new database to its journal while another process does the same.
+/// Attempts to switch a new database to a write-ahead journal while another process does the same.
 const ATTEMPTS: u32 = 20;
 
 /// Opens the database for writing, creating and migrating it first.

@@ -94,7 +94,7 @@ impl Statement {
             }
             .map_err(sqlx::Error::Encode)?;
         }
-        // Do not cache a statement that was built for one use.
+        // Do not cache a statement that was built at run time.
         let is_fixed = matches!(self.sql, Cow::Borrowed(_));
         let sql = match self.sql {
             Cow::Borrowed(sql) => sql.into_sql_str(),
@@ -122,7 +122,7 @@ impl Statement {
 }
 
 /// The SQL with `?` in place of `$1`, `$2` and so on; `None` unless each occurs once and in order. SQLite compares each
-/// numbered placeholder with all before it: the thousands of a batch would take half of the writer's time.
+/// numbered placeholder with all earlier ones, which takes half of the writer's time for the thousands of a batch.
 fn unnumbered(sql: &str) -> Option<String> {
     let mut parts = sql.split('$');
     let mut anonymous = parts.next()?.to_owned();

@@ -1,23 +1,23 @@
-//! Windows of a process that has its database to itself: counted in memory, and written soon after, for the next start.
+//! Windows of a process with exclusive use of its database: counted in memory, and stored for the next start.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Take, Taken};
+use super::{RateDecision, Take};
 use crate::accounts::Moment;
 use crate::clock::now_ms;
 use crate::connection::{Connection, Statement};
 use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
-/// Time after a grant until it is written, with all that are granted meanwhile. A process that is killed forgets these.
+/// Delay from a grant to its write, to write grants together. A killed process loses the grants of this time.
 const WRITTEN_AFTER: Duration = Duration::from_millis(100);
 
 /// Grants per statement; the number of values in a statement is limited.
 const CHUNK: usize = 500;
 
-/// Windows that are over leave the memory after every so many grants.
+/// Expired windows are evicted from memory after this many grants.
 const PRUNED_AFTER: u32 = 1024;
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ struct Counted {
 #[derive(Debug, Default)]
 struct Window {
     grants: VecDeque<i64>,
-    /// Of its last grant.
+    /// Time until which the last grant counts.
     until_ms: i64,
 }
 
@@ -58,7 +58,7 @@ impl OwnWindows {
         }
     }
 
-    pub(super) async fn take(self: &Arc<Self>, take: Take<'_>) -> Result<Taken, Trouble> {
+    pub(super) async fn take(self: &Arc<Self>, take: Take<'_>) -> Result<RateDecision, Trouble> {
         let now_ms = match take.now {
             // SQLite reads the same clock.
             Moment::Database => now_ms(),
@@ -67,7 +67,7 @@ impl OwnWindows {
         if !self.lock().windows.contains_key(take.key) {
             let stored = self.read(take.key, now_ms).await?;
             let mut counted = self.lock();
-            // A request that came meanwhile may have read them first.
+            // A concurrent request may have inserted the window first.
             counted.windows.entry(take.key.to_owned()).or_insert(stored);
         }
         let (taken, is_first) = self.lock().take(take, now_ms);
@@ -81,7 +81,7 @@ impl OwnWindows {
         Ok(taken)
     }
 
-    /// Writes the grants that are not written yet.
+    /// Writes the pending grants.
     pub(super) async fn write(&self) {
         let unwritten = std::mem::take(&mut self.lock().unwritten);
         if unwritten.is_empty() {
@@ -91,7 +91,7 @@ impl OwnWindows {
             .slot
             .write(async |connection| insert(connection, &unwritten).await);
         if let Err(trouble) = written.await {
-            tracing::warn!(%trouble, "runs of the last moment were not stored; they count until this process ends");
+            tracing::warn!(%trouble, "the latest rate-limit grants were not stored; they count until this process ends");
         }
     }
 
@@ -117,11 +117,11 @@ impl OwnWindows {
 // === impl Counted ===
 
 impl Counted {
-    /// The second value is true for the first grant that is not written yet.
-    fn take(&mut self, take: Take<'_>, now_ms: i64) -> (Taken, bool) {
+    /// The second value is true if this grant is the first pending grant.
+    fn take(&mut self, take: Take<'_>, now_ms: i64) -> (RateDecision, bool) {
         let window = self.windows.entry(take.key.to_owned()).or_default();
         let taken = window.take(take, now_ms);
-        if taken != Taken::Granted {
+        if taken != RateDecision::Granted {
             return (taken, false);
         }
         let is_first = self.unwritten.is_empty();
@@ -142,8 +142,8 @@ impl Counted {
 // === impl Window ===
 
 impl Window {
-    fn take(&mut self, take: Take<'_>, now_ms: i64) -> Taken {
-        // The clock was set back. Without this, the grants would count until the clock reaches them again.
+    fn take(&mut self, take: Take<'_>, now_ms: i64) -> RateDecision {
+        // The clock was set back. Without this, the grants would count until the clock reaches their times again.
         if self.grants.back().is_some_and(|last| *last > now_ms) {
             self.grants
                 .iter_mut()
@@ -160,11 +160,11 @@ impl Window {
         if self.grants.len() < most {
             self.grants.push_back(now_ms);
             self.until_ms = now_ms + take.window_ms;
-            return Taken::Granted;
+            return RateDecision::Granted;
         }
         let oldest = self.grants[self.grants.len() - most];
         let wait_ms = (oldest + take.window_ms - now_ms).clamp(1, take.window_ms);
-        Taken::Until(Duration::from_millis(wait_ms.unsigned_abs()))
+        RateDecision::Until(Duration::from_millis(wait_ms.unsigned_abs()))
     }
 }
 

@@ -1,12 +1,11 @@
-//! Windows that several processes count in a database of Postgres: a row for each grant, and one transaction that counts
-//! and adds.
+//! Windows that several processes count in Postgres: one row for each grant. One transaction counts and adds.
 
 use std::time::Duration;
 
-use super::{Take, Taken};
+use super::{RateDecision, Take};
 use crate::connection::{Connection, Statement};
 
-/// Rows of windows that are over are removed after every so many grants.
+/// Rows of expired windows are removed after this many grants.
 const PRUNED_AFTER: i64 = 64;
 
 /// Name of the lock that is held while rows are removed.
@@ -15,13 +14,13 @@ const PRUNING: &str = "codeyard: rate windows";
 // === impl Take ===
 
 impl Take<'_> {
-    pub(super) async fn run(self, connection: &mut Connection) -> Result<Taken, sqlx::Error> {
+    pub(super) async fn run(self, connection: &mut Connection) -> Result<RateDecision, sqlx::Error> {
         let key = format!("codeyard: rate window {}", self.key);
         connection.begin_alone(&key).await?;
         let granted = self.grant(connection).await?;
         let taken = match granted {
-            Some(_) => Taken::Granted,
-            None => Taken::Until(self.wait(connection).await?),
+            Some(_) => RateDecision::Granted,
+            None => RateDecision::Until(self.wait(connection).await?),
         };
         connection.commit().await?;
         if granted.is_some_and(|seq| seq % PRUNED_AFTER == 0) {
@@ -43,10 +42,10 @@ impl Take<'_> {
         added.map(|row| row.get("seq")).transpose()
     }
 
-    /// How long the window has no room.
+    /// Time until the window has room.
     async fn wait(self, connection: &mut Connection) -> Result<Duration, sqlx::Error> {
         let now = self.now.sql(connection);
-        // The clock was set back. Without this, the grants would count until the clock reaches them again.
+        // The clock was set back. Without this, the grants would count until the clock reaches their times again.
         let sql = format!(
             "UPDATE rate_grants SET at_ms = clock.now_ms, until_ms = clock.now_ms + $2 \
              FROM (SELECT {now} AS now_ms) AS clock WHERE key = $1 AND at_ms > clock.now_ms"

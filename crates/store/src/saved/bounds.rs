@@ -15,7 +15,7 @@ pub const MAX_NAME: usize = 100;
 pub const MAX_SOURCE: usize = 64 * 1024;
 /// Longest value with metadata, as JSON, in bytes.
 pub const MAX_MEMORY: usize = 1024 * 1024;
-/// Longest sum of a principal's sources, in bytes; every session loads all of them.
+/// Maximum bytes of a principal's sources together; every session loads all of them.
 pub const MAX_SOURCES: u64 = 4 * 1024 * 1024;
 /// Maximum number of tools of a principal.
 pub const MAX_TOOLS: u32 = 200;
@@ -114,7 +114,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     }
     if !is_nfkc(name) {
         return Err(refused(format!(
-            "`{name}` is not a tool name: Python reads it as another name; write that one"
+            "`{name}` is not a tool name: Python reads it as another name; write the NFKC form"
         )));
     }
     if is_keyword(name) {

@@ -91,7 +91,7 @@ async fn stored(
     stored.transpose()
 }
 
-/// A version that this principal's memories never had. So a reader notices when a memory was deleted and saved again.
+/// A version that is new for the principal, so that a reader detects a memory that was deleted and saved again.
 async fn next_version(connection: &mut Connection, principal: &Principal) -> Result<i64, sqlx::Error> {
     let sql = "INSERT INTO memory_versions (principal, newest) VALUES ($1, 1) \
          ON CONFLICT (principal) DO UPDATE SET newest = memory_versions.newest + 1 RETURNING newest AS value";

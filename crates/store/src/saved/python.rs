@@ -1,6 +1,6 @@
-//! Words with a meaning in every Python program; a saved tool may not use them as its name.
+//! Keywords and built-in names of Python, which saved tools may not have as names.
 
-/// Whether the name is a keyword, or the one other name that Python does not let a program define.
+/// Whether a Python program cannot define the name: a keyword or `__debug__`.
 pub(crate) fn is_keyword(name: &str) -> bool {
     is_among(KEYWORDS, name)
 }

@@ -1,4 +1,4 @@
-//! Sizes of saved values: of one principal, for the limits; of all principals, for the retention of records.
+//! Sizes of saved values: of one principal for the limits, of all principals for the retention of records.
 
 use types::Principal;
 
@@ -49,7 +49,7 @@ pub(crate) async fn check(
     };
     if replaced.is_none() && count >= i64::from(most) {
         return Err(Fault::Refused(format!(
-            "there are {count} saved {name} and {most} are allowed; remove one that is not needed"
+            "there are {count} saved {name} and {most} are allowed; remove unused ones"
         )));
     }
     let fresh = number(bytes as u64) - replaced.unwrap_or(0);
@@ -57,7 +57,7 @@ pub(crate) async fn check(
     if what == SavedKind::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
         return Err(Fault::Refused(format!(
             "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \
-             remove one that is not needed",
+             remove unused ones",
             sources + fresh
         )));
     }

@@ -1,4 +1,4 @@
-//! Functions and values in the form in which they are saved and loaded.
+//! Functions and values as they are saved and loaded.
 
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! The calls of runs: the first ones, and sums over all.
+//! The first calls of each run, and totals over all its calls.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use types::ToolRef;
 
 use crate::connection::{Connection, Statement};
 
-/// Most calls of a run in a list.
+/// Maximum calls of a run in a list.
 const MAX_CALLS: u32 = 200;
 
 /// Outcomes of calls that succeeded.
@@ -25,26 +25,25 @@ pub struct RunCall {
     pub outcome: String,
 }
 
-/// Sums over all calls of a run. A quantile is the duration that this part of the calls did not exceed, in
-/// microseconds; 0 without calls.
+/// Totals over all calls of a run. Quantiles of the duration are in microseconds; 0 without calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallTotals {
     /// Number of calls.
     pub calls: i64,
     /// Calls that did not succeed.
     pub failed: i64,
-    /// 50 % of the calls.
+    /// Median.
     pub p50_us: i64,
-    /// 95 % of the calls.
+    /// 95th percentile.
     pub p95_us: i64,
-    /// 99 % of the calls.
+    /// 99th percentile.
     pub p99_us: i64,
 }
 
 // === impl RunCall ===
 
 impl RunCall {
-    /// Whether the tool answered without an error.
+    /// Whether the call succeeded.
     pub fn is_success(&self) -> bool {
         SUCCESSES.contains(&self.outcome.as_str())
     }
@@ -80,12 +79,12 @@ pub(super) async fn of_runs(
     Ok(found)
 }
 
-/// The sums of each run that called a tool.
+/// The totals of each run that called a tool.
 pub(super) async fn totals(
     connection: &mut Connection,
     runs: &[&str],
 ) -> Result<HashMap<String, CallTotals>, sqlx::Error> {
-    // The call in place n·p/100, rounded up, is the first that p % of the calls do not exceed.
+    // The p-quantile of n calls is the duration in place n·p/100, rounded up.
     let quantile = |part: u32| {
         format!("MAX(CASE WHEN place = (calls * {part} + 99) / 100 THEN duration_us END) AS p{part}_us")
     };

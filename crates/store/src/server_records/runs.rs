@@ -11,19 +11,19 @@ use crate::lease;
 use crate::page::limit;
 use crate::reader::{EventView, RunView, event, run, with_status};
 
-/// Most events of a run in a list.
+/// Maximum events of a run in a list.
 const MAX_EVENTS: u32 = 200;
 
-/// If fewer runs called a tool, its calls lead to the runs. Otherwise, the list looks for a call of each run.
+/// Below this number of runs that called a tool, the query starts from the calls; otherwise from the runs.
 const FEW_RUNS: i64 = 20_000;
 
-/// Runs per statement about their events; the number of values in a statement is limited.
+/// Runs per query for events; the number of values in a statement is limited.
 const RUNS_AT_ONCE: usize = 500;
 
 /// Selects runs of a virtual server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Whose runs.
+    /// The users whose runs are selected.
     pub users: RunUsers,
     /// A run has one of these statuses as in [`RunView::status`]; an empty list selects all runs.
     pub statuses: Vec<String>,
@@ -33,15 +33,15 @@ pub struct RunFilter {
     pub tool: Option<ToolRef>,
     /// Earliest time of the request, in milliseconds since 1970.
     pub from_ms: Option<i64>,
-    /// The request came before this time, in milliseconds since 1970.
+    /// Latest time of the request, exclusive, in milliseconds since 1970.
     pub until_ms: Option<i64>,
-    /// Where the page before ended.
+    /// The end of the previous page.
     pub before: Option<RunCursor>,
-    /// Most runs, 1 to 1000.
+    /// Maximum number of runs, 1 to 1000.
     pub limit: u32,
 }
 
-/// Where a page of runs ended.
+/// The end of a page of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunCursor {
     /// Time of the request, in milliseconds since 1970.
@@ -57,7 +57,7 @@ pub struct RunRow {
     pub run: RunView,
     /// The first 200 calls, in the order of their start.
     pub calls: Vec<RunCall>,
-    /// Sums over all calls.
+    /// Totals over all calls.
     pub totals: CallTotals,
     /// The first 200 events, in the order in which they happened.
     pub events: Vec<EventView>,
@@ -66,7 +66,7 @@ pub struct RunRow {
 // === impl RunCursor ===
 
 impl RunCursor {
-    /// The place after this run.
+    /// The cursor after this run.
     pub fn after(run: &RunRow) -> RunCursor {
         RunCursor {
             at_ms: run.run.asked_ms,
@@ -78,7 +78,7 @@ impl RunCursor {
 // === impl RunFilter ===
 
 impl RunFilter {
-    /// Adds the conditions that a run's own row answers.
+    /// Adds the conditions on a run's own row.
     fn select(&self, query: &mut Statement, dead: &[i64]) {
         if !self.statuses.is_empty() {
             let mut separator = " AND (";

@@ -15,47 +15,47 @@ use crate::rows::{FILE_DENIED, RUN_REFUSED};
 /// The outcome of a call that a policy refused.
 const DENIED: &str = "denied";
 
-/// Outcomes of calls that are no security events; the index of these calls has the same list.
+/// Outcomes of calls that cause no security event; the index's condition has the same list.
 const HARMLESS: &str = "('answered', 'in_sandbox', 'cancelled')";
 
 /// Selects security events of a virtual server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecurityFilter {
-    /// Whose runs.
+    /// The users whose runs are selected.
     pub users: RunUsers,
     /// An event has one of these kinds; an empty list selects all events.
     pub kinds: Vec<SecurityKind>,
-    /// The tool of the call; selects no events but those of calls.
+    /// The tool of the call; excludes all events without a call.
     pub tool: Option<ToolRef>,
     /// Earliest time, in milliseconds since 1970.
     pub from_ms: Option<i64>,
-    /// The event happened before this time, in milliseconds since 1970.
+    /// Latest time, exclusive, in milliseconds since 1970.
     pub until_ms: Option<i64>,
-    /// Where the page before ended.
+    /// The end of the previous page.
     pub before: Option<SecurityCursor>,
-    /// Most events, 1 to 1000.
+    /// Maximum number of events, 1 to 1000.
     pub limit: u32,
 }
 
-/// What happened.
+/// The kind of a security event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SecurityKind {
     /// A run was not started.
     RunRefused,
-    /// What a run left in its session's files was denied.
+    /// Files that a run left in its session were denied.
     FileDenied,
     /// A policy refused a call.
     CallDenied,
-    /// A call failed otherwise.
+    /// A call failed for another reason.
     CallFailed,
 }
 
-/// Where a page of security events ended.
+/// The end of a page of security events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityCursor {
     /// Milliseconds since 1970.
     pub at_ms: i64,
-    /// [`SecurityRow::id`]; after any other text, the list goes on before this millisecond.
+    /// [`SecurityRow::id`]; any other text skips all events of this millisecond.
     pub id: String,
 }
 
@@ -68,7 +68,7 @@ pub struct SecurityRow {
     pub at_ms: i64,
     /// What happened.
     pub kind: SecurityKind,
-    /// Why a run or a file was denied, or the outcome of a call, as in the records.
+    /// The reason of a refused run or a denied file, or the outcome of a call.
     pub detail: String,
     /// The tool of a call.
     pub tool: Option<ToolRef>,
@@ -76,11 +76,11 @@ pub struct SecurityRow {
     pub run: String,
     /// The run's status now, as in `RunView`.
     pub run_status: String,
-    /// Who asked for the run.
+    /// The principal that requested the run.
     pub principal: String,
     /// Name of the run's session.
     pub session: Option<String>,
-    /// When the run was asked for, in milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub asked_ms: i64,
 }
 
@@ -94,7 +94,7 @@ enum SecurityTable {
 // === impl SecurityCursor ===
 
 impl SecurityCursor {
-    /// The place after this event.
+    /// The cursor after this event.
     pub fn after(event: &SecurityRow) -> SecurityCursor {
         SecurityCursor {
             at_ms: event.at_ms,
@@ -106,7 +106,7 @@ impl SecurityCursor {
     fn last(&self, source: SecurityTable) -> i64 {
         match SecurityTable::of(&self.id) {
             Some((shown, seq)) if shown == source => seq,
-            // Events come first in lists that begin with the newest.
+            // Within one millisecond, newest-first lists show events before calls.
             Some((shown, _)) if shown > source => i64::MAX,
             _ => i64::MIN,
         }
@@ -189,7 +189,7 @@ fn query(source: SecurityTable, place: Place<'_>, filter: &SecurityFilter) -> Op
         SecurityTable::Calls => "calls.outcome AS kind, calls.outcome AS detail, calls.server, calls.tool",
         SecurityTable::Events => "events.kind, events.detail",
     };
-    // SQLite keeps the order of a CROSS JOIN: the index finds the rows, and each leads to its run.
+    // SQLite keeps the order of a CROSS JOIN: first the index finds the rows, then each row its run.
     let mut query = Statement::new(format!(
         "SELECT {time} AS at_ms, {table}.seq AS seq, {columns}, runs.id AS run, runs.status, runs.process, \
          runs.principal, runs.session, runs.asked_ms FROM {table} CROSS JOIN runs \
@@ -246,7 +246,7 @@ fn events(query: &mut Statement, filter: &SecurityFilter) -> Option<()> {
     if filter.tool.is_some() {
         return None;
     }
-    // The index of these events has the same condition.
+    // The index's condition has the same list.
     query.push(&format!(" AND events.kind IN ('{RUN_REFUSED}', '{FILE_DENIED}')"));
     if second.is_none() {
         query.push(" AND events.kind = ").push_bind(first.1);

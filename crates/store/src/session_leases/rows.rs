@@ -1,4 +1,4 @@
-//! The rows of one lease.
+//! Rows of one lease.
 
 use types::{Language, SessionName};
 
@@ -11,7 +11,7 @@ pub(super) fn of(sql: &'static str, key: &LeaseKey) -> Statement {
     statement.bind(key.principal.to_string())
 }
 
-/// The process that has a lease.
+/// The holder of a lease.
 pub(super) async fn holder(
     connection: &mut Connection,
     key: &LeaseKey,
@@ -47,7 +47,7 @@ pub(super) async fn grant(
     connection.execute(of(sql, key).bind(process)).await.map(drop)
 }
 
-/// The sessions of the earlier holder, which are forgotten.
+/// Deletes and returns the sessions of the earlier holder.
 pub(super) async fn lost_sessions(
     connection: &mut Connection,
     key: &LeaseKey,

@@ -1,28 +1,28 @@
-//! The lease of a sink, and how far it has come.
+//! Leases and positions of sinks.
 
 use std::time::Duration;
 
 use super::{SinkHolder, SinkPage};
 use crate::connection::{Connection, Statement};
 
-/// Name of the lock that is held while a sink is made.
+/// Name of the lock that is held while a sink is created.
 const MAKING: &str = "codeyard: sinks";
 
-/// Where records come from.
+/// The source of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SinkSource {
-    /// Runs, calls and events that this process wrote.
+    /// Runs, calls and events written by this process.
     Process(i64),
     /// The audit table.
     Audit,
 }
 
-/// Records of one source that a sink has not sent yet.
+/// A sink's unsent records of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkBacklog {
-    /// Where they come from.
+    /// Source of the records.
     pub source: SinkSource,
-    /// Number of the newest record that was sent.
+    /// Number of the newest sent record.
     pub after: i64,
     /// Number of the newest record.
     pub last: i64,
@@ -31,12 +31,12 @@ pub struct SinkBacklog {
 // === impl SinkBacklog ===
 
 impl SinkBacklog {
-    /// How many records wait.
+    /// Number of unsent records.
     pub fn len(&self) -> i64 {
         self.last - self.after
     }
 
-    /// Whether none waits.
+    /// Whether all records are sent.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -71,7 +71,7 @@ pub(super) async fn lease(
     }
 }
 
-/// Renews our lease, or takes one that is over.
+/// Renews this process's lease, or takes an expired lease.
 async fn take(connection: &mut Connection, holder: &SinkHolder, ms: i64) -> Result<bool, sqlx::Error> {
     let clock = connection.clock();
     let sql = format!(
@@ -86,7 +86,7 @@ async fn take(connection: &mut Connection, holder: &SinkHolder, ms: i64) -> Resu
 }
 
 pub(super) async fn release(connection: &mut Connection, holder: &SinkHolder) -> Result<(), sqlx::Error> {
-    // The time stays: retention removes sinks that were not used for long.
+    // Keep the time, because retention removes sinks by their last use.
     let sql = format!(
         "UPDATE sinks SET holder = '', until_ms = {} - 1 WHERE name = $1 AND holder = $2",
         connection.clock()

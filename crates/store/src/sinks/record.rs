@@ -6,7 +6,7 @@ use crate::reader::RunView;
 /// One record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SentRecord {
-    /// The end of a run, refused ones included.
+    /// The end of a run, or a refused run.
     Run(Box<RunView>),
     /// A call of a tool.
     Call(Box<SentCall>),
@@ -35,11 +35,11 @@ pub struct SentCall {
     pub arguments_bytes: i64,
     /// Length of the answer.
     pub result_bytes: Option<i64>,
-    /// The arguments as JSON, cut; `None` unless they were recorded and asked for.
+    /// The arguments as JSON, truncated; `None` unless recorded and requested.
     pub arguments: Option<String>,
     /// The run's handle.
     pub run: String,
-    /// Who asked for the run; `None` if retention has removed the run.
+    /// The principal that requested the run; `None` if retention has removed the run.
     pub principal: Option<String>,
     /// Name of the run's session.
     pub session: Option<String>,
@@ -54,13 +54,13 @@ pub struct SentEvent {
     pub id: String,
     /// In milliseconds since 1970.
     pub at_ms: i64,
-    /// The word of the records, such as `run_refused`.
+    /// Kind as in the records, such as `run_refused`.
     pub kind: String,
-    /// For people; the words of a task are `None` unless payloads were asked for.
+    /// Text for people; `None` for the words of a task, unless payloads are requested.
     pub detail: Option<String>,
     /// The run's handle.
     pub run: Option<String>,
-    /// Who asked for the run.
+    /// The principal that requested the run.
     pub principal: Option<String>,
     /// Name of the run's session.
     pub session: Option<String>,

@@ -10,19 +10,19 @@ use crate::connection::{Connection, SqlRow, Statement};
 use crate::reader;
 use crate::rows::TASK;
 
-/// Most characters of a call's arguments.
+/// Maximum characters of a call's arguments.
 const MAX_ARGUMENTS: i64 = 16 * 1024;
 
 /// Some records of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SinkPage {
-    /// Where they come from.
+    /// The source of the records.
     pub source: SinkSource,
-    /// Number of the last record, here or removed.
+    /// Number of the page's last record, even if removed.
     pub until: i64,
     /// The records, in order.
     pub records: Vec<SentRecord>,
-    /// How many records of these numbers retention has removed.
+    /// Number of the page's records that retention has removed.
     pub removed: u64,
 }
 
@@ -187,7 +187,7 @@ fn event(row: &SqlRow, payloads: Payloads) -> Result<Numbered, sqlx::Error> {
     let event = SentEvent {
         id: format!("e{}", row.get::<i64>("seq")?),
         at_ms: row.get("at_ms")?,
-        // The words of a task say what a person wants, as a program does.
+        // The words of a task are a payload, because a person wrote them.
         detail: (payloads == Payloads::Included || kind != TASK).then(|| mask_tokens(&detail)),
         kind,
         run: row.get("run")?,

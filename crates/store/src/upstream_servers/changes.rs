@@ -33,11 +33,11 @@ impl UpstreamServerChanges<'_> {
             .await
     }
 
-    /// Replaces definition, visibility and team of the server with this name, if it is still the one of
-    /// `read_updated_ms`. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
+    /// Replaces definition, visibility and team of the server with this name, if its `updated_ms` is still
+    /// `read_updated_ms`. Returns the stored server: its `updated_ms` increases even if the clock does not.
     ///
     /// # Errors
-    /// If the tenant has no such server, if somebody changed it meanwhile, or if the database cannot be written.
+    /// If the tenant has no such server, if it was changed meanwhile, or if the database cannot be written.
     pub async fn update(
         self,
         server: &UpstreamServer,
@@ -74,7 +74,7 @@ impl UpstreamServerChanges<'_> {
     }
 }
 
-/// The act on this server, with the settings that decide who sees it. Its definition may hold secrets.
+/// The audit row with visibility and team. Omits the definition, which may hold secrets.
 fn change(action: AuditAction, server: &UpstreamServer) -> AuditedChange {
     let ownership = &server.ownership;
     let team = ownership.team.as_ref().map(|team| format!(", team {team}"));

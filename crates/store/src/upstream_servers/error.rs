@@ -1,4 +1,4 @@
-//! Why an upstream server is not stored or changed: the internal error and the callers' error.
+//! Errors of upstream servers: the internal error and the callers' error.
 
 use super::list::MOST_SERVERS;
 use crate::trouble::Trouble;
@@ -7,16 +7,16 @@ use crate::work::StoreFault;
 /// Why nothing was read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpstreamServerError {
-    /// Another server has the name, or one that programs write alike.
+    /// Another server has the name, or a name with the same form in programs.
     #[error("name: an upstream server '{0}' exists already; choose another name")]
     NameTaken(String),
-    /// No further server can be stored.
+    /// The maximum number of servers is stored.
     #[error("a deployment has at most {MOST_SERVERS} upstream servers; remove one first")]
     TooMany,
     /// The tenant has no such server.
     #[error("unknown upstream server '{0}'")]
     Unknown(String),
-    /// Somebody changed the server after it was read.
+    /// The server was changed after it was read.
     #[error("upstream server '{0}' was changed meanwhile; read it again and repeat the change")]
     Changed(String),
     /// The database cannot be used.

@@ -105,7 +105,7 @@ pub(super) async fn delete(
     Ok(is_removed)
 }
 
-/// Tells the other processes.
+/// Increases the number of changes, which other processes poll.
 async fn note_change(connection: &mut Connection) -> Result<(), ServerFault> {
     let noted = Statement::new("UPDATE upstream_changes SET times = times + 1");
     connection.execute(noted).await?;

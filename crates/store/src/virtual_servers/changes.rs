@@ -33,10 +33,10 @@ impl ServerChanges<'_> {
     }
 
     /// Replaces the settings of the server with this id, if `updated_ms` is still `read_updated_ms`. Owner and time of
-    /// creation stay. Returns the server as stored: its `updated_ms` is larger than before, even if the clock stands.
+    /// creation stay. Returns the stored server: its `updated_ms` increases even if the clock does not.
     ///
     /// # Errors
-    /// If the tenant has no such server, if somebody changed it meanwhile, if another server of the tenant has the
+    /// If the tenant has no such server, if it was changed meanwhile, if another server of the tenant has the
     /// name, or if the database cannot be written.
     pub async fn update(
         self,
@@ -68,7 +68,7 @@ impl ServerChanges<'_> {
     }
 }
 
-/// The act on this server, with the settings that decide who sees it.
+/// The audit row, with visibility and team.
 fn change(action: AuditAction, server: &VirtualServer) -> AuditedChange {
     let settings = &server.settings;
     let (kind, visibility) = (settings.kind.name(), settings.visibility.name());

@@ -1,6 +1,6 @@
 //! The settings of a server that runs programs, as JSON text.
 //!
-//! An unknown member fails: a rule that this version does not know must not be ignored.
+//! Reading fails for an unknown member, because no version may ignore a policy rule.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ struct StoredCode {
 #[serde(deny_unknown_fields)]
 struct StoredPolicy {
     runtime: String,
-    /// By their keys; an absent number has its default.
+    /// Numbers by key; an absent number has its default.
     numbers: BTreeMap<String, u64>,
     allow_raw_http: bool,
     allow_tool_calls: bool,

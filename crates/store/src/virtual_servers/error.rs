@@ -1,4 +1,4 @@
-//! Why a virtual server is not stored or changed: the internal error and the callers' error.
+//! Errors of virtual servers: the internal error and the callers' error.
 
 use types::ServerId;
 
@@ -11,13 +11,13 @@ pub enum VirtualServerError {
     /// Another server of the tenant has the name.
     #[error("name: a server '{0}' exists already; choose another name")]
     NameTaken(String),
-    /// Another server has the id, in this tenant or in another one.
+    /// Another server of any tenant has the id.
     #[error("id: '{0}' is taken; choose another id, or leave it out")]
     IdTaken(ServerId),
     /// The tenant has no such server.
     #[error("unknown server '{0}'")]
     Unknown(ServerId),
-    /// Somebody changed the server after it was read.
+    /// The server was changed after it was read.
     #[error("server '{0}' was changed meanwhile; read it again and repeat the change")]
     Changed(ServerId),
     /// The database cannot be used.

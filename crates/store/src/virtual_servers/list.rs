@@ -1,4 +1,4 @@
-//! Lists of virtual servers, as far as the viewer may see them.
+//! Lists of virtual servers that a viewer may see.
 
 use types::{ServerId, TeamId, TenantId, UserId, VirtualServer, Visibility};
 
@@ -10,21 +10,21 @@ use crate::page::limit;
 /// Selects virtual servers of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFilter<'a> {
-    /// Who asks.
+    /// The viewer of the list.
     pub viewer: ServerViewer<'a>,
     /// A server has one of these tags; an empty list selects servers without tags too.
     pub tags: Vec<String>,
     /// The server's team.
     pub team: Option<TeamId>,
-    /// Who may see the server.
+    /// The server's visibility.
     pub visibility: Option<Visibility>,
-    /// Where the page before ended.
+    /// The end of the previous page.
     pub before: Option<ServerCursor>,
-    /// Most servers, 1 to 1000.
+    /// Maximum number of servers, 1 to 1000.
     pub limit: u32,
 }
 
-/// Who asks for a list of virtual servers.
+/// The viewer of a list of virtual servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerViewer<'a> {
     /// Sees all servers of the tenant.
@@ -38,7 +38,7 @@ pub enum ServerViewer<'a> {
     },
 }
 
-/// Where a page of virtual servers ended.
+/// The end of a page of virtual servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerCursor {
     /// Milliseconds since 1970, in UTC.
@@ -66,7 +66,7 @@ impl<'a> ServerFilter<'a> {
 // === impl ServerCursor ===
 
 impl ServerCursor {
-    /// The place after this server.
+    /// The cursor after this server.
     pub fn after(server: &VirtualServer) -> ServerCursor {
         ServerCursor {
             created_ms: server.created_ms,

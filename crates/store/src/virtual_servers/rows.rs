@@ -175,7 +175,7 @@ pub(crate) fn one_of<T: Copy>(
     found.ok_or_else(|| damaged(format!("unknown word '{}'", name.escape_debug())))
 }
 
-/// A row that a person or a newer codeyard wrote.
+/// An unreadable row; a person or a newer codeyard may have written it.
 pub(super) fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::Decode(error.into())
 }

@@ -1,4 +1,4 @@
-//! Users, teams and tokens through `Accounts`: who is there, what a token leads to, and what nobody may see.
+//! Users, teams and tokens through `Accounts`: objects, lookups of tokens, and secrets that stay hidden.
 
 mod admins;
 mod lists;
@@ -128,7 +128,7 @@ async fn people(accounts: &Accounts) {
 }
 
 #[tokio::test]
-async fn nothing_is_made_before_something_is_written() {
+async fn reading_creates_no_database() {
     let place = Place::file();
     let accounts = accounts(&place);
     assert_eq!(refusal(&accounts, 1).await, Some(TokenRefusal::Unknown));
@@ -224,7 +224,7 @@ async fn a_token_leads_to_its_owner_as_of_now() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_names_what_is_missing_and_leaves_the_door_usable() {
+async fn errors_name_the_object_and_leave_the_connection_usable() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
@@ -322,7 +322,7 @@ async fn what_is_wrong_names_what_is_missing_and_leaves_the_door_usable() {
         .await;
         assert_eq!(
             said(absent),
-            "the token in use is not valid any more; use another one"
+            "the token in use is no longer valid; use another token"
         );
         create(&accounts, 9, &grant("admin", Role::Developer, &["team-a"]))
             .await
@@ -381,7 +381,7 @@ async fn nothing_crosses_tenants() {
         let made = create_with(&accounts, 2, &without, Some(&id)).await;
         assert_eq!(
             said(made),
-            "the token in use is not valid any more; use another one"
+            "the token in use is no longer valid; use another token"
         );
         assert_eq!(refusal(&accounts, 1).await, None);
         assert_eq!(accounts.by(actor()).delete_user(&foreign).await, Ok(true));
@@ -391,7 +391,7 @@ async fn nothing_crosses_tenants() {
 }
 
 #[tokio::test]
-async fn two_doors_on_one_database_see_each_other() {
+async fn two_connections_see_each_other_s_changes() {
     in_each(async |place| {
         let (one, other) = (accounts(place), accounts(place));
         people(&one).await;
@@ -412,14 +412,14 @@ async fn two_doors_on_one_database_see_each_other() {
 }
 
 #[tokio::test]
-async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
+async fn concurrent_and_abandoned_calls_leave_the_connection_usable() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
         for number in 10..60_u8 {
             let grant = grant("alice", Role::Developer, &["team-a"]);
             let given_up = create(&accounts, number, &grant);
-            // Wherever the work is by then.
+            // Abandon the work at an arbitrary point.
             let _ = tokio::time::timeout(std::time::Duration::from_micros(u64::from(number) * 20), given_up)
                 .await;
         }
@@ -461,7 +461,7 @@ fn calls_may_move_between_threads() {
     check(accounts.find(&hash, Moment::Database));
 }
 
-/// A database as a codeyard before users and tokens left it.
+/// The database of a codeyard without users and tokens.
 async fn of_an_older_codeyard(place: &Place) -> Database {
     let accounts = accounts(place);
     people(&accounts).await;

@@ -1,4 +1,4 @@
-//! The audit table through `Audit`, `Accounts` and `VirtualServers`: each change has its row, and the chain is whole.
+//! The audit table through `Audit`, `Accounts` and `VirtualServers`: each change has a row, and the chain is valid.
 
 use identity::{AuditAction, Grant, Role, TokenId, TokenSecret, TokenTeams, team_id};
 use proptest::prelude::*;
@@ -213,7 +213,7 @@ async fn lists_have_filters_and_pages_and_hold_no_token() {
     .await;
 }
 
-/// What somebody does who can write the database, and what is found.
+/// Manipulations of the database, and the reported defect.
 const TAMPERED: [(&str, &str); 9] = [
     (
         "UPDATE audit SET detail = 'role viewer!' WHERE sequence = 2",
@@ -274,7 +274,7 @@ async fn a_noted_head_finds_a_chain_that_was_cut_off_or_rewritten() {
         users(&place.database, &["d"]).await;
         let later = audit_of_all.verify(Some(&expected)).await.expect("a whole chain");
         assert_eq!(later.rows, 4);
-        // The tail goes, and with it every trace in the database.
+        // Remove the tail and every trace of the tail in the database.
         place.change("DELETE FROM audit WHERE sequence > 2").await;
         place
             .change("UPDATE audit_head SET sequence = 2, hash = (SELECT hash FROM audit WHERE sequence = 2)")

@@ -1,4 +1,4 @@
-//! CPU time through `CpuDebts`: it drains at the quota's rate, and no process forgets what another has charged.
+//! CPU time through `CpuDebts`: debts drain at the quota's rate, and charges of all processes count.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn what_is_used_drains_at_the_rate_of_the_quota() {
         check(&ann, 0, 0).await;
         add(&ann, 1000, 10_000).await;
         check(&ann, 1000, 10_000).await;
-        // Six seconds a minute are a tenth of a second each second.
+        // 6 s a minute drain 0.1 s each second.
         check(&ann, 31_000, 7000).await;
         add(&ann, 31_000, 1000).await;
         check(&ann, 31_000, 8000).await;
@@ -60,7 +60,7 @@ async fn charges_at_one_time_all_count() {
     in_each(async |place| {
         let debts: Vec<_> = (0..3).map(|_| CpuDebts::new(place.database.clone())).collect();
         let ann = quota("ann", 1);
-        // The tables are there before the race.
+        // Create the tables before the race.
         assert_eq!(debts[0].used(&ann, Moment::At(0)).await, Ok(Duration::ZERO));
         let tasks: Vec<_> = (0..30)
             .map(|number| {

@@ -1,4 +1,4 @@
-//! Every kind of store: an SQLite file, a Postgres database, and one behind a pooler.
+//! Every kind of store: an SQLite file, a Postgres database, and a Postgres database behind a pooler.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use store::audit::AuditActor;
 use tempfile::TempDir;
 use test_support::{Pooler, PostgresServer};
 
-/// Whose changes these are, for tests that do not look at the audit table.
+/// An actor for tests that do not read the audit table.
 pub fn actor() -> &'static AuditActor {
     static ACTOR: LazyLock<AuditActor> = LazyLock::new(AuditActor::command_line);
     &ACTOR
@@ -21,7 +21,7 @@ pub struct Place {
     kept: Kept,
 }
 
-/// Lives as long as the place is used.
+/// Deleted or stopped after the last use of the place.
 enum Kept {
     Directory(TempDir),
     Server(PostgresServer),
@@ -109,7 +109,7 @@ async fn open(file: &Path) -> SqliteConnection {
     options.connect().await.expect("a database")
 }
 
-/// Runs the check in every place.
+/// Runs the check in every kind of store.
 pub async fn in_each(check: impl AsyncFn(&Place)) {
     for place in [Place::file(), Place::postgres(), Place::behind_a_pooler()] {
         check(&place).await;

@@ -72,7 +72,7 @@ fn fates() -> impl Strategy<Value = Vec<(Fate, bool)>> {
         Just(Fate::Refused),
         Just(Fate::StaysOpen),
     ];
-    // The flag: whether this attempt is committed before the next comes.
+    // The flag: whether this attempt is committed before the next attempt.
     prop::collection::vec((fate, prop::bool::weighted(0.1)), 1..60)
 }
 
@@ -117,7 +117,7 @@ async fn play(
     (expected, open)
 }
 
-/// One principal's view: handles of all runs, and whether this handle is known.
+/// One principal's view: handles of all runs, and whether this handle exists.
 async fn seen(config: &RecordsConfig, principal: &Principal, id: &str) -> (Vec<String>, bool, u64) {
     let Opened::Open(mut reader) = Reader::open(config, principal).await.expect("a sound database") else {
         panic!("nothing was recorded");
@@ -234,7 +234,7 @@ async fn many_at_once_share_one_new_file() {
 }
 
 #[tokio::test]
-async fn required_records_are_there_when_whoever_records_goes_on() {
+async fn required_records_are_committed_before_the_run_continues() {
     in_each(async |place| {
         let config = RecordsConfig {
             recording: Recording::On {
@@ -321,7 +321,7 @@ async fn on_a_server_records_go_by_whole_days_and_never_those_of_today() {
         .await;
         records
     };
-    // Both runs age; only one becomes too old.
+    // Age both runs; only one becomes too old.
     record(1, &config).await.close().await;
     record(2, &config).await.close().await;
     for (day, run) in [("2020-01-01", "r-00001"), ("2020-01-02", "r-00002")] {

@@ -53,7 +53,7 @@ impl World {
             .expect("a database")
     }
 
-    /// Saves something and closes the file: the last connection removes the journal.
+    /// Saves a memory and closes the file. Closing the last connection removes the journal.
     async fn with_one_memory(&self) {
         let saved = self.saved();
         put(&saved, "ann", "x", &json!(1)).await.expect("saved");
@@ -140,7 +140,7 @@ enum Step {
     Reopen,
 }
 
-/// Few keys, so that they collide, and keys that naive stores confuse.
+/// Few keys, so that keys collide, and keys that naive stores confuse.
 fn key() -> impl Strategy<Value = String> {
     let confusable = [
         "a/b",
@@ -264,7 +264,7 @@ fn two_different_keys_are_two_memories() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_before_something_is_saved() {
+async fn reading_creates_no_database() {
     let world = World::new();
     let saved = world.saved();
     assert_eq!(get(&saved, "ann", "x").await, None);
@@ -311,7 +311,7 @@ async fn tools_keep_the_place_of_their_first_save() {
 }
 
 #[tokio::test]
-async fn a_version_is_asked_for_and_never_comes_again() {
+async fn an_expected_version_is_checked_and_versions_never_repeat() {
     in_each(async |place| {
         let saved = saved_in(place);
         assert!(matches!(
@@ -378,7 +378,7 @@ fn assert_refused<T: std::fmt::Debug>(done: Result<T, SavedError>, part: &str) {
 }
 
 #[tokio::test]
-async fn there_is_room_for_so_much_and_what_is_there_can_still_be_replaced() {
+async fn full_stores_refuse_new_values_and_accept_replacements() {
     in_each(async |place| {
         let saved = saved_in(place);
         put(&saved, "ann", "0", &json!(0)).await.expect("saved");
@@ -441,7 +441,7 @@ async fn there_is_room_for_so_much_and_what_is_there_can_still_be_replaced() {
 }
 
 #[tokio::test]
-async fn what_is_no_key_or_name_is_refused() {
+async fn invalid_keys_and_names_are_refused() {
     let world = World::new();
     let saved = world.saved();
     for (key, part) in [
@@ -465,7 +465,7 @@ async fn what_is_no_key_or_name_is_refused() {
 }
 
 #[tokio::test]
-async fn two_doors_on_one_database_lose_nothing() {
+async fn two_connections_to_one_database_lose_nothing() {
     in_each(async |place| {
         let writers: Vec<_> = (0..4)
             .map(|writer| {
@@ -487,13 +487,13 @@ async fn two_doors_on_one_database_lose_nothing() {
 }
 
 #[tokio::test]
-async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
+async fn concurrent_and_abandoned_calls_leave_the_connection_usable() {
     in_each(async |place| {
         let saved = saved_in(place);
         for number in 0..50_u64 {
             let value = json!(number);
             let given_up = put(&saved, "ann", "x", &value);
-            // Wherever the work is by then.
+            // Abandon the work at an arbitrary point.
             let _ = tokio::time::timeout(Duration::from_micros(number * 20), given_up).await;
         }
         put(&saved, "ann", "x", &json!("last")).await.expect("saved");
@@ -503,7 +503,7 @@ async fn calls_side_by_side_and_given_up_leave_the_door_usable() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_taken_away_is_made_anew() {
+async fn a_removed_file_is_created_again() {
     let world = World::new();
     let saved = world.saved();
     put(&saved, "ann", "x", &json!(1)).await.expect("saved");

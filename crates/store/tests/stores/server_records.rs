@@ -1,4 +1,4 @@
-//! Runs and security events of virtual servers: what the gateway's lists hold, and for whom.
+//! Runs and security events of virtual servers in the gateway's lists.
 
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ fn all() -> RunFilter {
 }
 
 #[tokio::test]
-async fn nothing_is_listed_before_something_is_recorded() {
+async fn reading_creates_no_database() {
     let place = Place::file();
     let records = ServerRecords::new(place.database.clone());
     assert_eq!(
@@ -248,7 +248,7 @@ async fn runs_are_selected_by_user_status_language_tool_and_time() {
         check(between(first, last + 1), &["r-3", "r-2", "r-1"]).await;
         check(between(last + 1, last + 2), &[]).await;
         check(between(first - 1, first), &[]).await;
-        // Only the tenant's own runs, also if the id was another tenant's.
+        // Only the tenant's own runs, even if another tenant used the id before.
         for (tenant, expected) in [("acme.x", &["r-6"][..]), ("local", &["r-8", "r-7"]), ("acm", &[])] {
             let runs = records
                 .runs_of_server(&TenantId::new(tenant), &server(), &all())
@@ -263,7 +263,7 @@ async fn runs_are_selected_by_user_status_language_tool_and_time() {
 async fn pages_of_runs_follow_each_other() {
     in_each(async |place| {
         fill(place).await;
-        // Most runs were asked for in one moment.
+        // Most runs have the same time.
         place
             .change("UPDATE runs SET asked_ms = asked_ms - asked_ms % 10000")
             .await;
@@ -369,7 +369,7 @@ async fn s0_78_refusals_and_failures_are_security_events() {
 async fn pages_of_security_events_follow_each_other() {
     in_each(async |place| {
         fill(place).await;
-        // All in one moment, of both tables.
+        // Events of both tables at the same time.
         place
             .change("UPDATE events SET at_ms = at_ms - at_ms % 10000")
             .await;

@@ -59,7 +59,7 @@ async fn save(database: &Database, value: &Value) -> Result<u64, SavedError> {
     Saved::new(database.clone()).save_memory(by, memory).await
 }
 
-/// Runs programs in sequence until told to stop; returns the acknowledged ones and the errors of the others.
+/// Records runs in sequence until told to stop; returns the acknowledged runs and the errors of the others.
 async fn run_on(
     records: Records,
     name: String,
@@ -138,7 +138,7 @@ async fn a_server_that_is_killed_again_and_again_loses_no_acknowledged_record() 
     });
     let mut server = tokio::task::spawn_blocking(move || {
         for round in 0..20 {
-            // Some runs finish each time; where the others are is chance.
+            // Some runs finish each time; the state of the others is random.
             let before = ended.load(Ordering::Relaxed);
             let start = Instant::now();
             while ended.load(Ordering::Relaxed) < before + 5 + round {
@@ -155,7 +155,7 @@ async fn a_server_that_is_killed_again_and_again_loses_no_acknowledged_record() 
     })
     .await
     .expect("restarts");
-    // One long outage, so that runs are refused.
+    // A long outage, so that runs are refused.
     server.kill().expect("killed");
     let away = Instant::now();
     let refused = loop {
@@ -228,7 +228,7 @@ async fn two_processes_add_up_and_every_table_has_a_key() {
 }
 
 #[tokio::test]
-async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
+async fn an_unusable_database_is_reported_with_a_remedy_and_unchanged() {
     let server = PostgresServer::start().expect("a server");
     let check = async |url: &str, what: &str, remedy: &str| {
         let database: Database = url.parse().expect("a URL");
@@ -291,7 +291,7 @@ async fn a_database_in_trouble_is_told_with_a_remedy_and_left_alone() {
         .expect("changed");
     check(&url, "cannot be written", "not a standby").await;
 
-    check(&server.url("absent"), "is not there", "createdb").await;
+    check(&server.url("absent"), "does not exist", "createdb").await;
     let wrong = server.url("newer").replace("a-password-of-tests", "another");
     check(&wrong, "refuses this user", "pg_hba.conf").await;
     let nobody = format!("postgres://yard@127.0.0.1:1/{}", "yard");
@@ -307,7 +307,7 @@ async fn a_full_disk_of_the_server_stops_only_what_must_be_recorded_until_there_
     let database: Database = url.parse().expect("a URL");
     save(&database, &json!(1)).await.expect("there is room");
     server.fill("yard").expect("a full disk");
-    // The server compresses what repeats.
+    // The server compresses repeated text.
     let digits: String = (0..20_000_u64)
         .map(|number| format!("{:05}", number.pow(3) % 99_991))
         .collect();
@@ -345,7 +345,7 @@ async fn a_full_disk_of_the_server_stops_only_what_must_be_recorded_until_there_
 }
 
 #[tokio::test]
-async fn encryption_is_what_the_url_demands() {
+async fn the_url_decides_encryption() {
     let server = PostgresServer::start().expect("a server");
     let url = server.make("yard").expect("a database");
     let check = async |parameters: &str, told: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Leases of sessions: one live holder, take-over of a dead one, and what it loses.
+//! Leases of sessions: one live holder, take-over from a dead holder, and notices of lost sessions.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn a_live_process_keeps_its_leases_and_a_dead_one_loses_them() {
         assert_eq!(other.take(&ann, "other", None, at(7999)).await, elsewhere("one"));
         let lost = LeaseTaken::TakenOver(vec![(Language::Python, name)]);
         assert_eq!(other.take(&ann, "other", None, at(8000)).await, Ok(lost));
-        // The late process learns it, and the loss is told once.
+        // The late process has lost its leases, and the loss is reported once.
         assert_eq!(one.renew(&process("one"), TIME, at(8001)).await, Ok(Vec::new()));
         other
             .renew(&process("other"), TIME, at(8001))
@@ -117,7 +117,7 @@ async fn an_ended_process_frees_its_leases_and_a_released_one_leaves_nothing() {
                 .await
                 .expect("noted");
         }
-        // Another process releases nothing.
+        // A release by another process has no effect.
         leases.release(&bob, "other").await.expect("released");
         assert_eq!(leases.others("other", at(2)).await, Ok(vec![process("one")]));
         leases.release(&bob, "one").await.expect("released");

@@ -1,4 +1,4 @@
-//! Sinks: every record once and in order, whoever writes and reads, and what retention took is counted.
+//! Sinks: every record once and in order, for any writer and reader; records removed by retention are counted.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -65,7 +65,7 @@ fn name(record: &SentRecord) -> String {
     }
 }
 
-/// Sends all that waits; the names of the records, and how many were removed.
+/// Sends the backlog; returns the names of the records and the number of removed records.
 async fn drain(sinks: &Sinks, holder: &SinkHolder) -> (Vec<String>, u64) {
     let (mut names, mut removed) = (Vec::new(), 0);
     loop {
@@ -81,7 +81,7 @@ async fn drain(sinks: &Sinks, holder: &SinkHolder) -> (Vec<String>, u64) {
 }
 
 #[tokio::test]
-async fn a_sink_gets_what_is_recorded_after_it_was_made() {
+async fn a_sink_receives_records_from_its_creation_on() {
     in_each(async |place| {
         let records = Records::new(config(place));
         run(&records, "r-0").await;
@@ -119,7 +119,7 @@ async fn a_sink_gets_what_is_recorded_after_it_was_made() {
 }
 
 #[tokio::test]
-async fn one_process_sends_and_another_goes_on() {
+async fn one_process_sends_and_another_continues() {
     in_each(async |place| {
         let records = Records::new(config(place));
         let sinks = Sinks::new(place.database.clone());
@@ -132,7 +132,7 @@ async fn one_process_sends_and_another_goes_on() {
         let backlog = sinks.backlog("siem").await.expect("a backlog");
         let page = sinks.page(backlog[0], ALL).await.expect("a page");
         assert_eq!((backlog.len(), backlog[0].len(), page.records.len()), (1, 2, 2));
-        // The lease goes over while the page is sent: it is not noted, and sent again.
+        // The lease moves while the page is sent: the position stays, and the page is sent again.
         sinks.release(&one).await.expect("released");
         assert!(sinks.lease(&other, LEASE).await.expect("a lease"));
         assert!(!sinks.sent(&one, &page).await.expect("a look"));
@@ -143,7 +143,7 @@ async fn one_process_sends_and_another_goes_on() {
 }
 
 #[tokio::test]
-async fn records_of_several_writers_come_once_each_in_its_order() {
+async fn records_of_several_writers_arrive_once_and_in_each_writer_s_order() {
     in_each(async |place| {
         let (sinks, one) = (Sinks::new(place.database.clone()), holder("one"));
         assert!(sinks.lease(&one, LEASE).await.expect("a lease"));
@@ -158,7 +158,7 @@ async fn records_of_several_writers_come_once_each_in_its_order() {
                 records.close().await;
             }
         };
-        // Reads while they write, so that it looks between their commits.
+        // Read between the commits of the writers.
         let reading = async {
             let mut names = Vec::new();
             while names.len() < 160 {
@@ -205,7 +205,7 @@ async fn runs_of_a_dead_process_are_records() {
 }
 
 #[tokio::test]
-async fn what_retention_removed_is_counted() {
+async fn records_removed_by_retention_are_counted() {
     in_each(async |place| {
         let (sinks, one) = (Sinks::new(place.database.clone()), holder("one"));
         assert!(sinks.lease(&one, LEASE).await.expect("a lease"));
@@ -222,7 +222,7 @@ async fn what_retention_removed_is_counted() {
         let (names, removed) = drain(&sinks, &one).await;
         let expected = ["r-0 crm.find", "r-0 completed", "r-3 crm.find", "r-3 completed"];
         assert_eq!((names, removed), (expected.map(str::to_owned).to_vec(), 4));
-        // The row of a process stays until every sink has passed its records.
+        // The row of a process stays until every sink is past its records.
         for number in 4..6 {
             let records = Records::new(config(place));
             run(&records, &format!("r-{number}")).await;

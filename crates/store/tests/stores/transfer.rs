@@ -50,7 +50,7 @@ async fn run(records: &Records, number: usize) {
     record.ended(&outcome, None).await.expect("not required");
 }
 
-/// A token of a member of a team: a row in each table of users and tokens.
+/// Adds a token of a team's member: a row in each table of users and tokens.
 async fn fill_accounts(database: &Database) {
     let accounts = Accounts::new(database.clone());
     let (team, by) = (TeamId::new("team-a"), user());
@@ -222,7 +222,7 @@ async fn everything_goes_to_a_server_and_back() {
 async fn a_transfer_goes_on_where_it_was_interrupted() {
     let (file, server) = (Place::file(), Place::postgres());
     fill(&file.database).await;
-    // Abandoned after a growing number of pages, wherever it is then.
+    // Abandon the transfer after a growing number of pages, at an arbitrary point.
     for pages in [1, 3, 20, 20] {
         let (enough, mut left) = (Notify::new(), pages);
         let copying = transfer(&file.database, &server.database, |_, _| {
@@ -262,7 +262,7 @@ async fn a_transfer_goes_on_where_it_was_interrupted() {
 }
 
 #[tokio::test]
-async fn a_copy_that_somebody_changed_is_noticed() {
+async fn a_changed_copy_is_detected() {
     let (file, server) = (Place::file(), Place::postgres());
     fill(&file.database).await;
     let enough = Notify::new();
@@ -285,7 +285,7 @@ async fn a_copy_that_somebody_changed_is_noticed() {
 }
 
 #[tokio::test]
-async fn what_is_there_or_in_use_is_left_alone() {
+async fn databases_with_records_or_in_use_stay_unchanged() {
     let (file, server) = (Place::file(), Place::postgres());
     let refused = async |from: &Database, to: &Database| {
         transfer(from, to, |_, _| {})

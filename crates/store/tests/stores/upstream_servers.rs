@@ -1,4 +1,4 @@
-//! Upstream servers through `UpstreamServers`: what is stored comes back, names are unique, every change is counted.
+//! Upstream servers through `UpstreamServers`: round trip, unique names, counted changes.
 
 use store::Database;
 use store::upstream_servers::{UpstreamServerError, UpstreamServers};
@@ -37,7 +37,7 @@ async fn names(servers: &UpstreamServers) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nothing_is_made_before_a_server_is_stored() {
+async fn reading_creates_no_database() {
     let place = Place::file();
     let servers = UpstreamServers::new(place.database.clone());
     assert_eq!(servers.changes().await, Ok(0));
@@ -143,7 +143,7 @@ async fn a_deployment_has_a_bounded_number_of_servers() {
 }
 
 #[tokio::test]
-async fn of_many_who_change_one_server_one_succeeds() {
+async fn of_concurrent_changes_one_succeeds() {
     in_each(async |place| {
         UpstreamServers::new(place.database.clone())
             .by(actor())

@@ -1,4 +1,4 @@
-//! Virtual servers through `VirtualServers`: what is stored comes back, names and ids are unique, nothing crosses tenants.
+//! Virtual servers through `VirtualServers`: round trip, unique names and ids, isolated tenants.
 
 use store::virtual_servers::{ServerCursor, ServerFilter, ServerViewer, VirtualServerError};
 use store::{Database, VirtualServers};
@@ -100,7 +100,7 @@ fn said<T: std::fmt::Debug>(done: Result<T, VirtualServerError>) -> String {
 }
 
 #[tokio::test]
-async fn nothing_is_made_before_a_server_is_stored() {
+async fn reading_creates_no_database() {
     let place = Place::file();
     let servers = servers(&place.database);
     assert_eq!(servers.read(&acme(), &id("a")).await, Ok(None));
@@ -151,7 +151,7 @@ async fn s0_08_names_are_unique_in_a_tenant_and_ids_in_the_deployment() {
         let id_taken = "id: 'a' is taken; choose another id, or leave it out";
         check(&named("b", "a", "acme"), name_taken).await;
         check(&named("a", "b", "acme"), id_taken).await;
-        // An id of another tenant looks like an own one.
+        // The error does not tell another tenant's id from an own id.
         check(&named("a", "b", "other"), id_taken).await;
         check(&named("a", "a", "other"), id_taken).await;
         check(&named("b", "a", "other"), "ok").await;
@@ -172,7 +172,7 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
             servers.by(actor()).create(&server(text)).await.expect("stored");
         }
         let changed = VirtualServer {
-            // Who made it and when is not a setting.
+            // Owner and time of creation are not settings.
             owner: UserId::new("eve@example.com"),
             created_ms: 7,
             ..full("a")
@@ -186,7 +186,7 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
         let late = servers.by(actor()).update(&server("a"), 1000).await;
         let told = "server 'a' was changed meanwhile; read it again and repeat the change";
         assert_eq!(said(late), told);
-        // The clock stands still, or was set back.
+        // The clock stands still or was set back.
         let mut standard = server("a");
         for expected in [2001, 2002] {
             standard.settings.description = Some(expected.to_string());
@@ -206,7 +206,7 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
             said(servers.by(actor()).update(&server("c"), 1000).await),
             "unknown server 'c'"
         );
-        // A refusal leaves nothing open.
+        // A refusal leaves no transaction open.
         assert_eq!(servers.by(actor()).delete(&acme(), &id("b")).await, Ok(true));
         assert!(servers.by(actor()).update(&clash, 2002).await.is_ok());
     })
@@ -214,7 +214,7 @@ async fn s0_16_a_change_replaces_settings_that_nobody_changed_meanwhile() {
 }
 
 #[tokio::test]
-async fn of_changes_at_one_time_one_is_made() {
+async fn of_concurrent_changes_one_succeeds() {
     in_each(async |place| {
         let (one, other) = (servers(&place.database), servers(&place.database));
         let made = server("a");
@@ -341,7 +341,7 @@ async fn pages_of_servers_follow_each_other() {
 }
 
 #[tokio::test]
-async fn a_row_that_this_version_does_not_know_is_refused() {
+async fn a_row_with_unknown_values_is_refused() {
     in_each(async |place| {
         let servers = servers(&place.database);
         for change in [

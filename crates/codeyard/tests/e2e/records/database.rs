@@ -198,7 +198,7 @@ async fn a_clock_that_went_back_is_told_and_stops_only_what_must_be_recorded() {
     let ended = run(&codeyard, &["run", "-"], "print(1)").await;
     assert_eq!((ended.code, ended.out.as_str()), (0, "1\n"), "{ended:?}");
     assert!(
-        ended.err.contains("behind the newest record") && ended.err.contains("set it right"),
+        ended.err.contains("behind the newest record") && ended.err.contains("correct the clock"),
         "{ended:?}"
     );
     let newest = runs(&codeyard, &["--limit", "1"]).await;
@@ -212,7 +212,7 @@ async fn a_clock_that_went_back_is_told_and_stops_only_what_must_be_recorded() {
     let ended = run(&codeyard, &["run", "-"], "print(1)").await;
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(
-        ended.err.contains("clock is") && ended.err.contains("set it right"),
+        ended.err.contains("clock is") && ended.err.contains("correct the clock"),
         "{ended:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! The platform admin that stays, and teams by their ids.
+//! The last platform admin of a tenant, and teams by id.
 
 use identity::Role;
 use store::accounts::UserChange;
@@ -41,12 +41,12 @@ async fn the_last_enabled_platform_admin_of_a_tenant_stays() {
         assert_eq!(said(disabled), "ok");
         let deleted = accounts.by(actor()).delete_user_keeping_admin(&user("ana")).await;
         assert!(said(deleted).starts_with("'ana@example.com' is the last"));
-        // A disabled admin manages nothing.
+        // A disabled admin does not count as an admin.
         assert_eq!(accounts.by(actor()).delete_user_keeping_admin(&user("admin")).await, Ok(true));
         assert_eq!(accounts.by(actor()).delete_user_keeping_admin(&user("admin")).await, Ok(false));
         let unknown = accounts.by(actor()).change_user_keeping_admin(&user("admin"), changes[1]).await;
         assert_eq!(said(unknown), "unknown user 'admin@example.com'");
-        // The operator may.
+        // The operator's variant removes the last admin.
         assert_eq!(accounts.by(actor()).delete_user(&user("ana")).await, Ok(true));
     })
     .await;

@@ -1,4 +1,4 @@
-//! API tokens: expiry, revocation, what is stored of them, and how many there may be.
+//! API tokens: expiry, revocation, storage and limits.
 
 use identity::{Grant, PermissionSet, Role, TokenRefusal, TokenTeams};
 use store::accounts::{AccountError, Lookup, MAX_TOKENS, Moment, TokensOf};
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::places::{Place, actor, in_each};
 
-/// In the far future of every test.
+/// Later than every test.
 const LATER: i64 = 32_503_680_000_000;
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn a_token_is_read_as_it_was_made() {
 }
 
 #[tokio::test]
-async fn a_token_expires_by_the_clock_that_is_asked() {
+async fn a_token_expires_by_the_selected_clock() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
@@ -83,7 +83,7 @@ async fn a_token_expires_by_the_clock_that_is_asked() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_takes_along_what_its_owner_made_with_it() {
+async fn revoking_a_token_revokes_tokens_that_its_owner_created_with_it() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
@@ -139,14 +139,14 @@ async fn a_revoked_token_takes_along_what_its_owner_made_with_it() {
         let late = create_with(&accounts, 7, &own, Some(&secret(1).1)).await;
         assert_eq!(
             said(late),
-            "the token in use is not valid any more; use another one"
+            "the token in use is no longer valid; use another token"
         );
     })
     .await;
 }
 
 #[tokio::test]
-async fn no_token_is_made_with_one_that_is_being_revoked() {
+async fn a_token_that_is_being_revoked_creates_no_token() {
     in_each(async |place| {
         let (one, other) = (accounts(place), accounts(place));
         people(&one).await;
@@ -270,7 +270,7 @@ async fn a_use_is_noted_once_a_minute() {
 }
 
 #[tokio::test]
-async fn old_tokens_make_room_and_valid_ones_do_not() {
+async fn new_tokens_replace_invalid_tokens_only() {
     in_each(async |place| {
         let accounts = accounts(place);
         people(&accounts).await;
@@ -281,7 +281,7 @@ async fn old_tokens_make_room_and_valid_ones_do_not() {
         );
         place.change(&fill).await;
         let viewer = grant("alice", Role::Viewer, &[]);
-        let full = "the user has 1000 tokens and 1000 are allowed; revoke one that is not needed";
+        let full = "the user has 1000 tokens and 1000 are allowed; revoke an unused token";
         assert_eq!(said(create(&accounts, 1, &viewer).await), full);
         create(&accounts, 2, &grant("ana", Role::Viewer, &[]))
             .await

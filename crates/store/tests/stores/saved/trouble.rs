@@ -8,7 +8,7 @@ use store::SavedError;
 
 use crate::saved::{World, get, heads, principal, put, tool};
 
-/// Every call reports the trouble within little more than two seconds, and the file stays unchanged.
+/// Checks that every call reports the error within about two seconds, and that the file stays unchanged.
 async fn check_trouble(world: &World, what: &str, can_be_read: bool) {
     let saved = world.saved();
     let before = std::fs::read(world.file()).expect("a file");
@@ -37,7 +37,7 @@ async fn check_trouble(world: &World, what: &str, can_be_read: bool) {
 }
 
 #[tokio::test]
-async fn a_database_in_trouble_is_an_error_of_the_call_and_left_alone() {
+async fn an_unusable_database_fails_the_call_and_stays_unchanged() {
     let damaged = World::new();
     std::fs::create_dir_all(damaged.home.path().join("data")).expect("a directory");
     std::fs::write(damaged.file(), "somebody's notes".repeat(500)).expect("written");
@@ -59,7 +59,7 @@ async fn a_database_in_trouble_is_an_error_of_the_call_and_left_alone() {
 }
 
 #[tokio::test]
-async fn a_locked_database_is_told_and_used_again_when_it_is_free() {
+async fn a_locked_database_is_reported_and_used_again_once_unlocked() {
     let world = World::new();
     let saved = world.saved();
     put(&saved, "ann", "x", &json!(1)).await.expect("saved");
@@ -90,14 +90,14 @@ async fn a_database_that_cannot_be_written_can_be_read() {
     };
     read_only(0o400);
     if std::fs::OpenOptions::new().write(true).open(world.file()).is_ok() {
-        return; // Root writes wherever it likes.
+        return; // Root ignores permissions.
     }
     check_trouble(&world, "cannot be written", true).await;
     assert_eq!(get(&world.saved(), "ann", "x").await, Some(json!(1)));
 }
 
 #[tokio::test]
-async fn an_older_database_holds_nothing_saved_until_something_is() {
+async fn an_older_database_has_no_saved_values_until_the_first_save() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [

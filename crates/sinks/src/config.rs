@@ -1,4 +1,4 @@
-//! One sink of the settings, and the texts that name its target.
+//! Configuration of a sink, and the addresses of its target.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,19 +9,19 @@ use url::{Host, Url};
 /// Path of logs below the address of a collector, as OpenTelemetry's exporters add it.
 const LOGS: &str = "/v1/logs";
 
-/// Ports that are used without one: of syslog over UDP, TCP and TLS.
+/// Default ports of syslog over UDP, TCP and TLS.
 const PORTS: [(&str, u16); 3] = [("udp", 514), ("tcp", 601), ("tls", 6514)];
 
 /// One sink.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SinkConfig {
-    /// The database notes under this name what was sent.
+    /// The database stores the sink's positions under this name.
     pub name: String,
-    /// Where records go.
+    /// The receiver of records.
     pub target: SinkTarget,
     /// Kinds of records to send, each once.
     pub records: Vec<RecordKind>,
-    /// Send what programs and people wrote, as far as it is recorded.
+    /// Send recorded arguments of calls and words of tasks.
     pub payloads: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum RecordKind {
     Audit,
 }
 
-/// Where records go.
+/// The receiver of a sink's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SinkTarget {
     /// RFC 5424.
@@ -50,13 +50,13 @@ pub enum SinkTarget {
 /// A receiver of syslog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyslogTarget {
-    /// One message a datagram.
+    /// One message per datagram.
     Udp(NetworkAddress),
-    /// Messages with their lengths (RFC 6587).
+    /// Messages with length prefixes (RFC 6587).
     Tcp(NetworkAddress),
-    /// The same, encrypted (RFC 5425).
+    /// Messages over TLS (RFC 5425).
     Tls(NetworkAddress),
-    /// The socket of this machine's daemon.
+    /// The socket of the local daemon.
     Unix(PathBuf),
 }
 
@@ -72,7 +72,7 @@ pub struct NetworkAddress {
 /// A collector of OpenTelemetry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpTarget {
-    /// Where logs are posted.
+    /// Address of `POST` requests with logs.
     pub url: Url,
     /// A file with a header on each line, such as the collector's token.
     pub headers_file: Option<PathBuf>,
@@ -106,13 +106,13 @@ impl SyslogTarget {
     /// Reads `udp://HOST`, `tcp://HOST:PORT`, `tls://HOST` or `unix:/dev/log`.
     ///
     /// # Errors
-    /// What is wrong with the text, and the remedy.
+    /// A text with the mistake and the remedy.
     pub fn read(text: &str) -> Result<SyslogTarget, String> {
         if let Some(path) = text.strip_prefix("unix:") {
             let path = Path::new(path.strip_prefix("//").unwrap_or(path));
             return match path.is_absolute() {
                 true => Ok(SyslogTarget::Unix(path.to_owned())),
-                false => Err("write the whole path of the socket, as in \"unix:/dev/log\"".to_owned()),
+                false => Err("write the absolute path of the socket, as in \"unix:/dev/log\"".to_owned()),
             };
         }
         let form =
@@ -150,7 +150,7 @@ impl OtlpTarget {
     /// Reads `http://HOST:4318` or `https://HOST/PATH`; without a path, logs go to `/v1/logs`.
     ///
     /// # Errors
-    /// What is wrong with the text, and the remedy. The text may hold a secret, so the message does not repeat it.
+    /// A text with the mistake and the remedy. The text may hold a secret, so the message does not repeat it.
     pub fn read(text: &str) -> Result<OtlpTarget, String> {
         let form = "expected the address of a collector, as in \"http://127.0.0.1:4318\" or \"https://HOST/v1/logs\"";
         let mut url = Url::parse(text).map_err(|error| format!("{form}: {error}"))?;
@@ -174,7 +174,7 @@ impl OtlpTarget {
         })
     }
 
-    /// Whether headers would travel over a network without encryption.
+    /// Whether headers would cross a network without encryption.
     pub fn exposes_headers(&self) -> bool {
         let is_here = match self.url.host() {
             Some(Host::Domain(name)) => name == "localhost",
@@ -240,7 +240,7 @@ mod tests {
         check("tls://logs.example.com", "syslog at tls://logs.example.com:6514");
         check("unix:/dev/log", "syslog at /dev/log");
         check("unix:///run/log", "syslog at /run/log");
-        check("unix:log", "whole path");
+        check("unix:log", "absolute path");
         check("tcp://logs.example.com:0", "port 0");
         for wrong in [
             "",

@@ -1,4 +1,4 @@
-//! What a sink has done, for `/metrics`.
+//! Counters of a sink, for `/metrics`.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -12,25 +12,25 @@ pub struct SinkCounts {
     waiting: AtomicI64,
 }
 
-/// Their values at one moment.
+/// The counters' values at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkFigures {
     /// Records sent.
     pub sent: u64,
-    /// Records that the collector refused, and that were skipped.
+    /// Records that the collector refused and the sink skipped.
     pub refused: u64,
     /// Records that retention removed before they were sent.
     pub removed: u64,
     /// Attempts that failed.
     pub failures: u64,
-    /// Records that wait in the database; 0 while another process sends.
+    /// Unsent records in the database; 0 while another process sends.
     pub waiting: i64,
 }
 
 // === impl SinkCounts ===
 
 impl SinkCounts {
-    /// The values now.
+    /// The current values.
     pub fn figures(&self) -> SinkFigures {
         SinkFigures {
             sent: self.sent.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! The loop of one sink: takes the lease, reads a page, sends it, notes the position.
+//! The loop of one sink: takes the lease, reads a page, sends the page, stores the position.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,31 +16,31 @@ use crate::fields::{SinkEntry, kind};
 use crate::losses::Losses;
 use crate::target::Outlet;
 
-/// Time after which another process goes on for one that ended or hangs. Longer than the sending of a batch.
+/// Time until another process takes over from a process that ended or hangs. Exceeds the deadline of a batch.
 const LEASE: Duration = Duration::from_secs(15);
 
 /// Interval of renewals.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 
-/// Interval of looks for new records.
+/// Interval of polls for new records.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Interval of looks for runs that dead processes left open.
+/// Interval of polls for runs that dead processes left open.
 const CLOSE_EVERY: Duration = Duration::from_secs(30);
 
 /// Shortest and longest wait after a failure.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
-/// Most records in a batch.
+/// Maximum records in a batch.
 const BATCH: i64 = 200;
 
-/// Attempts to send a record that the collector refuses, before it is skipped.
+/// Attempts to send a refused record before the sink skips the record.
 const ATTEMPTS: u32 = 3;
 
-/// Longest time for the last records when the process ends.
+/// Deadline of the last records when the process ends.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// Sends the records of one sink. The position is in the database, so any process can go on.
+/// Sends the records of one sink. The position is in the database, so any process can continue.
 #[derive(Debug)]
 pub struct Delivery {
     store: Sinks,
@@ -50,12 +50,12 @@ pub struct Delivery {
     counts: Arc<SinkCounts>,
     leased: Option<Instant>,
     closed_interrupted: Option<Instant>,
-    /// Most records in the next batch; a refusal halves it, to find the record at fault.
+    /// Maximum records in the next batch. A refusal halves the batch, to find the refused record.
     batch: i64,
-    /// How often the single record of a batch was refused.
+    /// Number of refusals of a batch's single record.
     refusals: u32,
     wait: Duration,
-    /// The failure that was reported last; `None` while all goes well.
+    /// The last reported failure; `None` after a success.
     failing: Option<String>,
     removed: Losses,
     skipped: Losses,
@@ -63,7 +63,7 @@ pub struct Delivery {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RoundEnd {
-    /// More records wait.
+    /// Unsent records remain.
     More,
     Done,
 }
@@ -78,7 +78,7 @@ enum RoundError {
         why: String,
         retry_after: Option<Duration>,
     },
-    /// The collector refused a batch; the next one is smaller.
+    /// The collector refused a batch; the next batch is smaller.
     #[error("a batch was refused")]
     Halved,
 }
@@ -108,12 +108,12 @@ impl Delivery {
         }
     }
 
-    /// What the sink does from now on.
+    /// The sink's counters.
     pub fn counts(&self) -> Arc<SinkCounts> {
         Arc::clone(&self.counts)
     }
 
-    /// Notes a new sink in the database, so that it gets every record from now on.
+    /// Stores a new sink in the database, so that the sink receives every record from now on.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -121,22 +121,22 @@ impl Delivery {
         self.holds().await.map(drop)
     }
 
-    /// Sends until `ended` is triggered, then what is left within two seconds.
+    /// Sends until `ended` is triggered, then sends the remaining records within two seconds.
     pub async fn run(mut self, ended: CancellationToken) {
         while !ended.is_cancelled() {
             let wait = self.step().await;
             ended.run_until_cancelled(sleep(wait)).await;
         }
-        // What is left waits for the next start.
+        // Records that remain are sent after the next start.
         let _ = timeout(ENDING, async {
             while let Ok(RoundEnd::More) = self.round().await {}
         })
         .await;
-        // Without an answer, the lease ends by itself.
+        // If this fails, the lease expires.
         let _ = self.store.release(&self.holder).await;
     }
 
-    /// One round. Returns the time until the next.
+    /// Runs one round. Returns the delay before the next round.
     async fn step(&mut self) -> Duration {
         match self.round().await {
             Ok(progress) => {
@@ -174,7 +174,7 @@ impl Delivery {
         })
     }
 
-    /// Whether this process sends for the sink; takes or renews the lease if it is time.
+    /// Whether this process holds the sink's lease. Takes or renews the lease when due.
     async fn holds(&mut self) -> Result<bool, Trouble> {
         if self.leased.is_some_and(|at| at.elapsed() < RENEW_EVERY) {
             return Ok(true);
@@ -187,7 +187,7 @@ impl Delivery {
         Ok(self.leased.is_some())
     }
 
-    /// Runs of dead processes become records. If that takes too long, the others are sent all the same.
+    /// Closes runs of dead processes, so that they become records. A failure or time-out does not stop the sink.
     async fn close_interrupted(&mut self) {
         if self
             .closed_interrupted
@@ -200,7 +200,7 @@ impl Delivery {
         }
     }
 
-    /// Sends the next batch of a source. Returns by how many records the position went on.
+    /// Sends the next batch of a source. Returns the number of records by which the position advanced.
     async fn send(&mut self, backlog: SinkBacklog) -> Result<i64, RoundError> {
         let selection = SinkSelection {
             limit: self.batch,
@@ -229,7 +229,7 @@ impl Delivery {
         self.batch = (self.batch * 2).min(BATCH);
         self.refusals = 0;
         if !self.store.sent(&self.holder, &page).await? {
-            // Another process has the lease, and sends this page again.
+            // Another process holds the lease and sends this page again.
             self.leased = None;
             return Ok(0);
         }
@@ -237,7 +237,7 @@ impl Delivery {
         Ok(page.until - backlog.after)
     }
 
-    /// Decides about a refused batch: a smaller one, another attempt, or to skip its only record.
+    /// Decides about a refused batch: halve the batch, retry, or skip the only record.
     fn skips(&mut self, why: String) -> Result<u64, RoundError> {
         if self.batch > 1 {
             self.batch /= 2;
@@ -253,7 +253,7 @@ impl Delivery {
         Ok(1)
     }
 
-    /// Counts what became of a page.
+    /// Counts the records of a page.
     fn note(&mut self, page: &SinkPage, sent: u64, refused: u64) {
         self.counts.add_sent(sent);
         self.counts.add_refused(refused);
@@ -272,9 +272,7 @@ impl Delivery {
             );
         }
         if let Some(records) = self.skipped.due() {
-            tracing::warn!(
-                "sink \"{name}\": the collector refused {records} records, which are not sent again"
-            );
+            tracing::warn!("sink \"{name}\": the collector refused {records} records, which were skipped");
         }
     }
 
@@ -286,7 +284,7 @@ impl Delivery {
         }
     }
 
-    /// Reports a failure, unless it is that of the attempt before. Returns the time until the next attempt.
+    /// Reports a failure, unless it repeats the previous failure. Returns the delay before the next attempt.
     fn failed(&mut self, error: &RoundError) -> Duration {
         self.report_losses();
         self.counts.add_failure();

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// What becomes of the records.
+/// A failed attempt to send, by what happens to the records.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SendError {
-    /// They wait, and are sent again later.
+    /// The records wait for another attempt.
     #[error("{why}")]
     Unavailable {
         why: String,
-        /// How long the collector wants to be left alone.
+        /// Delay that the collector requests.
         retry_after: Option<Duration>,
     },
-    /// The collector will never take them as they are.
+    /// The collector will never accept these records.
     #[error("{0}")]
     Refused(String),
 }

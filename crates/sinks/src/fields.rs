@@ -1,4 +1,4 @@
-//! A record as named values, the same for every target, with its time and severity.
+//! A record as named values with time and severity, the same for every target.
 
 use store::RunView;
 use store::audit::AuditRow;
@@ -14,7 +14,7 @@ pub(crate) struct SinkEntry {
     /// Milliseconds since 1970.
     pub(crate) at_ms: i64,
     pub(crate) severity: Severity,
-    /// For people; words of the records in ASCII.
+    /// Text for people, in ASCII.
     pub(crate) summary: String,
     pub(crate) fields: Vec<(&'static str, Field)>,
 }
@@ -30,13 +30,13 @@ pub(crate) enum Severity {
     Info,
     /// An administrative change.
     Notice,
-    /// Something was refused, limited or lost.
+    /// A refusal, a limit or a loss.
     Warning,
     /// Records were lost.
     Error,
 }
 
-/// Collects fields that are there.
+/// Collects present fields.
 #[derive(Debug, Default)]
 struct EntryFields(Vec<(&'static str, Field)>);
 
@@ -180,7 +180,7 @@ impl Severity {
         }
     }
 
-    /// Events that only note what happened need no look; one of a later version may.
+    /// Info for events of normal operation, an error for lost records, a warning for all others, even unknown kinds.
     fn of_event(kind: &str) -> Severity {
         match kind {
             "task" | "tool_saved" | "tool_removed" | "memory_saved" | "memory_removed" | "result_drift" => {
@@ -202,7 +202,7 @@ impl Severity {
 // === impl EntryFields ===
 
 impl EntryFields {
-    /// Empty texts are left out.
+    /// Adds a text unless it is absent or empty.
     fn text(&mut self, name: &'static str, text: Option<&str>) {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             self.0.push((name, Field::Text(text.to_owned())));

@@ -5,9 +5,9 @@
 //!  (database)      (loop)         └──► otlp::message ──► HTTP
 //! ```
 //!
-//! The database is the queue: a sink reads a page of records, sends it, and notes the position. So a run never waits for
-//! a sink, memory is bounded by a page, and a collector that is down loses nothing that retention keeps. A page whose
-//! position could not be noted is sent again, so a record arrives at least once; its id tells a repeated one.
+//! The database is the queue: a sink reads a page of records, sends the page, and stores the position. So a run never
+//! waits for a sink, a page bounds memory, and an outage of a collector loses only records that retention removes.
+//! After a failure to store the position, the page is sent again. Receivers detect duplicates by the record's id.
 
 mod config;
 mod counts;
@@ -23,10 +23,10 @@ pub use config::{NetworkAddress, OtlpTarget, RecordKind, SinkConfig, SinkTarget,
 pub use counts::{SinkCounts, SinkFigures};
 pub use delivery::Delivery;
 
-/// Who sends, for collectors.
+/// Identifies the sending process to collectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
-    /// Another one for each start of a process.
+    /// Unique for each start of a process.
     pub id: String,
     /// Name of this machine; empty if unknown.
     pub host: String,

@@ -1,10 +1,10 @@
-//! Losses that are reported together, so that a long backlog does not fill the log.
+//! Batches reports of losses, so that a long backlog does not fill the log.
 
 use std::time::{Duration, Instant};
 
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// Lost records that were not reported yet.
+/// Number of lost records that are not yet reported.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     records: u64,

@@ -17,13 +17,13 @@ use crate::fields::SinkEntry;
 
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// Longest answer that is read, in bytes.
+/// Maximum bytes of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// Longest wait that a collector may ask for.
+/// Longest accepted `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// One collector, with the HTTP client once it was needed.
+/// One collector, with an HTTP client from the first request on.
 #[derive(Debug)]
 pub(crate) struct Collector {
     target: OtlpTarget,
@@ -42,10 +42,10 @@ impl Collector {
         }
     }
 
-    /// Posts all entries. Returns how many of them the collector refused.
+    /// Posts all entries. Returns the number of entries that the collector refused.
     pub(crate) async fn send(&mut self, entries: &[SinkEntry]) -> Result<u64, SendError> {
         let headers = match &self.target.headers_file {
-            // Read each time, so that a new token counts without a restart.
+            // Read the file each time, so that a new token needs no restart.
             Some(file) => headers(file).await?,
             None => HeaderMap::new(),
         };
@@ -79,7 +79,7 @@ impl Collector {
     }
 }
 
-/// Whether the records themselves are at fault, not the address, the credentials or the collector's state.
+/// Whether the records caused the refusal, not the address, the credentials or the collector's state.
 fn is_refusal(status: StatusCode) -> bool {
     matches!(status.as_u16(), 400 | 413 | 422)
 }
@@ -99,7 +99,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
     Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }
 
-/// `None` if the answer breaks off or is too long.
+/// `None` if the answer is incomplete or too long.
 async fn body(mut response: Response) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.ok()? {
@@ -111,7 +111,7 @@ async fn body(mut response: Response) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// Reads lines such as `Authorization: Bearer TOKEN`. Errors show no value.
+/// Reads lines such as `Authorization: Bearer TOKEN`. Errors hide values.
 async fn headers(file: &Path) -> Result<HeaderMap, SendError> {
     let wrong = |why: String| SendError::unavailable(format!("`headers_file` {}: {why}", file.display()));
     let text = upstream_wire::read_secret_file(file.to_owned())
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_no_retry_helps_is_refused() {
+    fn only_permanent_errors_are_refusals() {
         for (status, refusal) in [
             (400, true),
             (413, true),

@@ -1,4 +1,4 @@
-//! Syslog: messages to a collector, or to the daemon of this machine.
+//! Syslog: messages to a collector or to the local daemon.
 
 mod connection;
 mod format;
@@ -10,13 +10,13 @@ use crate::fields::SinkEntry;
 use connection::SyslogConnection;
 use format::Form;
 
-/// Longest message in a datagram to another machine, in bytes: what every receiver takes (RFC 5426 asks for 2048).
+/// Longest message in a datagram to another machine, in bytes. RFC 5426 asks receivers to accept 2048.
 const MAX_DATAGRAM: usize = 2048;
 
-/// Longest message elsewhere, in bytes: what daemons take without a change of their settings.
+/// Longest other message, in bytes. Daemons accept this length with default settings.
 const MAX_MESSAGE: usize = 8192;
 
-/// One receiver, with the connection while there is one.
+/// One receiver and its connection.
 #[derive(Debug)]
 pub(crate) struct Syslog {
     target: SyslogTarget,
@@ -35,7 +35,7 @@ impl Syslog {
         }
     }
 
-    /// Sends all entries. After a failure in the middle, some of them may have arrived.
+    /// Sends all entries. After a failure, some of them may have arrived.
     pub(crate) async fn send(&mut self, entries: &[SinkEntry]) -> Result<(), SendError> {
         let network = Form::Rfc5424 {
             host: &self.sender.host,

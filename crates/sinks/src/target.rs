@@ -1,4 +1,4 @@
-//! Where a sink's entries go, over any transport.
+//! Sends a sink's entries over any transport.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::fields::SinkEntry;
 use crate::otlp::Collector;
 use crate::syslog::Syslog;
 
-/// Longest time for one batch, with its connection. Shorter than the lease of a sink.
+/// Deadline of one batch, including the connection. Shorter than the lease of a sink.
 const SENDING: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Outlet {
         }
     }
 
-    /// Sends all entries, in order. Returns how many of them the collector refused.
+    /// Sends all entries in order. Returns the number of entries that the collector refused.
     pub(crate) async fn send(&mut self, entries: &[SinkEntry]) -> Result<u64, SendError> {
         let sent = async {
             match self {
@@ -39,7 +39,7 @@ impl Outlet {
             }
         };
         let Ok(sent) = timeout(SENDING, sent).await else {
-            // Half a message may be on its way.
+            // Half a message may be sent, so close the connection.
             if let Outlet::Syslog(syslog) = self {
                 syslog.disconnect();
             }

@@ -1,4 +1,4 @@
-//! `ExportLogsServiceRequest` of OTLP 1, whose field numbers are fixed by opentelemetry-proto.
+//! `ExportLogsServiceRequest` of OTLP 1, with the field numbers of opentelemetry-proto.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Writes protobuf: the few forms of fields that logs of OpenTelemetry need.
+//! Writes protobuf: only the field types that OpenTelemetry's logs need.
 
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;

@@ -1,4 +1,4 @@
-//! `ExportLogsServiceResponse`: how many records a collector refused, though it took the request.
+//! `ExportLogsServiceResponse`: the number of records that a collector refused in an accepted request.
 
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
@@ -9,11 +9,11 @@ const FIXED32: u64 = 5;
 enum ProtobufValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// Of a form that we do not read.
+    /// Any other wire type.
     Other,
 }
 
-/// 0 for an answer that is not the expected message: the collector said that it took the request.
+/// The number of refused records; 0 for an unreadable answer, because the status reports success.
 pub(super) fn rejected(body: &[u8]) -> u64 {
     let partial_success = field(body, 1);
     match partial_success {

@@ -1,4 +1,4 @@
-//! Ways to a receiver of syslog: datagrams, and streams of messages with their lengths.
+//! Connections to a receiver of syslog: datagrams, and streams of messages with length prefixes.
 
 use std::fmt;
 use std::io;
@@ -57,13 +57,13 @@ impl SyslogConnection {
         }
     }
 
-    /// Whether a stream's receiver has closed it. Without this look, the kernel would accept messages that nobody reads.
+    /// Whether the receiver has closed the stream. Otherwise the kernel would accept messages that are never read.
     pub(super) fn is_closed(&mut self) -> bool {
         let SyslogConnection::Stream(stream) = self else {
             return false;
         };
         let mut bytes = [0; 256];
-        // A receiver says nothing; whatever it says is ignored.
+        // Receivers send no data; ignore any data.
         !matches!(stream.read(&mut bytes).now_or_never(), None | Some(Ok(1..)))
     }
 
@@ -115,7 +115,7 @@ async fn tcp(address: &NetworkAddress) -> Result<TcpStream, SendError> {
     Ok(stream)
 }
 
-/// An untrusted certificate is an error of invalid data.
+/// rustls reports an untrusted certificate as invalid data.
 fn tls_error(error: io::Error) -> SendError {
     match error.kind() {
         io::ErrorKind::InvalidData => SendError::unavailable(format!(

@@ -1,6 +1,6 @@
-//! One entry as a message: of RFC 5424, or as daemons read it on the socket of this machine.
+//! One entry as a message: in RFC 5424 format, or in the format of the local daemon's socket.
 //!
-//! The fields are structured data, the text is a summary.
+//! Fields become structured data, the summary becomes the text.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use chrono::{DateTime, SecondsFormat};
 use crate::config::RecordKind;
 use crate::fields::{Field, Severity, SinkEntry};
 
-/// `local0`: the daemon's own rules decide about it.
+/// `local0`, reserved for local use.
 const FACILITY: u8 = 16;
 
-/// 32473 is the number that IANA keeps for examples; it belongs to no enterprise.
+/// 32473 is IANA's enterprise number for examples.
 const SD_ID: &str = "codeyard@32473";
 
-/// Longest values, in bytes: the first with which the message fits.
+/// Limits on values, in bytes. The first limit with which the message fits applies.
 const LIMITS: [usize; 6] = [16 * 1024, 1024, 256, 128, 64, 32];
 
 /// Longest summary, in bytes.
 const MAX_SUMMARY: usize = 128;
 
-/// Added to a message whose values were cut.
+/// Added to a message with truncated values.
 const CUT: &str = " codeyard.cut=\"true\"";
 
 /// How a message begins.
@@ -29,11 +29,11 @@ const CUT: &str = " codeyard.cut=\"true\"";
 pub(super) enum Form<'a> {
     /// The header of RFC 5424, with the name of this machine.
     Rfc5424 { host: &'a str },
-    /// What rsyslog and journald read on `/dev/log`: neither knows RFC 5424 there, and both add time and host.
+    /// The format of `/dev/log`: rsyslog and journald do not read RFC 5424 there, and add time and host.
     Local,
 }
 
-/// At most `most` bytes: long values are cut, and a parameter says so.
+/// A message of at most `most` bytes. Truncates long values, and marks truncation with a parameter.
 pub(super) fn message(entry: &SinkEntry, form: Form<'_>, most: usize) -> Vec<u8> {
     let mut text = written(entry, form, usize::MAX);
     for limit in LIMITS {
@@ -102,7 +102,7 @@ fn header(text: &str) -> String {
     }
 }
 
-/// Words of the records are ASCII; what is not came from a changed database.
+/// Replaces characters other than printable ASCII, which only a manipulated database holds.
 fn printable(character: char) -> char {
     match character {
         ' '..='~' => character,
@@ -110,8 +110,8 @@ fn printable(character: char) -> char {
     }
 }
 
-/// A value between quotes, of at most `limit` bytes, and whether it is whole. Control characters would break lines of
-/// receivers.
+/// An escaped value of at most `limit` bytes, and whether it is complete. Replaces control characters, which would
+/// break receivers' lines.
 fn escaped(value: &str, limit: usize) -> (String, bool) {
     let mut text = String::new();
     for character in value.chars() {

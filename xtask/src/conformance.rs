@@ -1,4 +1,5 @@
-//! Checks Codeyard against documents of others and its own: the protocol's official conformance suite, and OpenAPI.
+//! Checks conformance: the protocol's official suite against our client and server, and REST against its OpenAPI
+//! document.
 
 mod client;
 mod rest;
@@ -11,7 +12,7 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum Conformance {
-    /// Our client: the hub, and what logs in to remote servers.
+    /// Our client: the hub, and logins to remote servers.
     Client(client::Client),
     /// The gateway's REST, against its OpenAPI document.
     Rest(rest::Rest),

@@ -1,4 +1,4 @@
-//! Where things lie in the checkout.
+//! Paths in the checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ pub fn root() -> &'static Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Cargo's output.
+/// Cargo's output directory.
 pub fn target() -> PathBuf {
-    // Cargo passes the variable on only when a person set it; a relative one counts from the current directory.
+    // Only a user sets this variable; a relative value starts at the current directory.
     std::env::var_os("CARGO_TARGET_DIR")
         .and_then(|path| std::path::absolute(path).ok())
         .unwrap_or_else(|| root().join("target"))
@@ -22,12 +22,12 @@ pub fn data() -> PathBuf {
     target().join("xtask-data")
 }
 
-/// The real upstream servers of the tests.
+/// The tests' real upstream servers.
 pub fn upstreams() -> PathBuf {
     target().join("upstreams")
 }
 
-/// What checks generated declarations.
+/// The checkers of generated declarations.
 pub fn checkers() -> PathBuf {
     target().join("checkers")
 }
@@ -37,12 +37,12 @@ pub fn clients() -> PathBuf {
     target().join("clients")
 }
 
-/// What the benchmarks compare with.
+/// The rivals of the benchmarks.
 pub fn rivals() -> PathBuf {
     target().join("rivals")
 }
 
-/// Everything of the QEMU machine.
+/// All files of the QEMU machine.
 pub fn machine() -> PathBuf {
     target().join("machine")
 }

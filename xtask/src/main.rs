@@ -11,8 +11,8 @@ mod run;
 mod tasks;
 mod tidy;
 
-/// The project's own tasks. Each does its set-up first: it installs what is missing (as root; otherwise it says what to
-/// run) and makes its environments under `target/`.
+/// The project's own tasks. Each first installs missing packages as root, or prints the command, and creates its
+/// environments under `target/`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -22,9 +22,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Check the rules of the house that neither the compiler nor clippy knows.
+    /// Check the project's rules that neither the compiler nor clippy checks.
     Tidy(tidy::Tidy),
-    /// Run every test: the guest's Python, Rust, and as root the sandbox once more as an ordinary user.
+    /// Run every test: the guest's Python, Rust, and as root the sandbox's again as an ordinary user.
     Test {
         /// Run only tests whose name contains this.
         filter: Option<String>,
@@ -43,24 +43,24 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build codeyard and run the examples of tool files, each in less than a minute.
+    /// Build codeyard and run the examples of tool files, each for at most a minute.
     Examples,
-    /// Build the release profile and run the benchmarks, all parts or those named, beside what others offer.
+    /// Build the release profile and run all benchmarks or the named parts, beside the rivals.
     Bench {
         /// Arguments for the benchmark program.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Measure the search of tools: how often a right one is among the first hits, and how long it takes.
+    /// Measure the search of tools: how often a right tool is among the first hits, and the time of a search.
     SearchEval(tasks::search::SearchEval),
-    /// Count what the definitions of nine real and 46 replayed servers cost before and after `codeyard import`.
+    /// Count the tokens of the definitions of nine real and 46 replayed servers before and after `codeyard import`.
     Bill(tasks::bill::Bill),
-    /// Measure the declarations of tools: how long all of them take, and how large they are.
+    /// Measure the declarations of tools: their size, and the time to generate all of them.
     StubsEval {
-        /// Where they are written; nowhere if absent.
+        /// Directory for the declarations; without it, none are written.
         directory: Option<std::path::PathBuf>,
     },
-    /// Build the release profile and open, use and close thousands of sessions; fails if anything grows or is left.
+    /// Build the release profile and open, use and close thousands of sessions; fails on growth or leftovers.
     Soak {
         /// Arguments for the soak: `--short`, `--seconds N`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -68,7 +68,7 @@ enum Task {
     },
     /// Read and write a session's files 100,000 times while a program swaps everything below their directories.
     Race(tasks::race::Race),
-    /// Feed foreign input to everything that reads some, each target of `fuzz/` for so many minutes; fails on what it finds.
+    /// Run each target of `fuzz/` for some minutes; fails on a finding.
     Fuzz(tasks::fuzz::Fuzz),
     /// Run the protocol's official conformance suite, or check REST against its OpenAPI document.
     #[command(subcommand)]

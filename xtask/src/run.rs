@@ -1,4 +1,4 @@
-//! Starts programs, shows what they print, and keeps it for those who count.
+//! Starts programs; shows and captures their output.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -27,7 +27,7 @@ pub fn printed(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{} did not print text", name_of(command)))
 }
 
-/// Whether a program runs and is content.
+/// Whether a program runs and exits with success.
 pub fn succeeds<S: AsRef<OsStr>>(program: &str, args: &[S]) -> bool {
     let silent = Command::new(program)
         .args(args)
@@ -38,7 +38,7 @@ pub fn succeeds<S: AsRef<OsStr>>(program: &str, args: &[S]) -> bool {
     silent.is_ok_and(|status| status.success())
 }
 
-/// Runs a command with our own streams; an error names it.
+/// Runs a command with our own streams; an error names the command.
 pub fn visible(command: &mut Command) -> Result<()> {
     let status = command
         .stdin(Stdio::null())
@@ -50,20 +50,20 @@ pub fn visible(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a command printed on both streams, and whether it was content.
+/// A command's output on both streams, and whether the command succeeded.
 pub struct Watched {
     pub lines: Vec<String>,
     pub success: bool,
 }
 
-/// Runs a command, shows each line as it comes and keeps it.
+/// Runs a command; shows and captures each line of its output.
 pub fn watched(command: &mut Command) -> Result<Watched> {
     let name = name_of(command);
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
     command.stdin(Stdio::null());
     command.stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
-    // The command keeps our ends of the pipe open until it gets others.
+    // The command holds our ends of the pipe open until its streams are replaced.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut lines = Vec::new();
     let mut reader = BufReader::new(reader);

@@ -14,7 +14,7 @@ pub mod setup;
 pub mod stubs;
 pub mod test;
 
-/// Prints why a task failed.
+/// Prints the reason for a task's failure.
 pub fn complain(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
@@ -23,6 +23,6 @@ pub fn complain(line: &str) {
 /// Prints a line for the person who started the task.
 pub fn say(line: &str) {
     use std::io::Write;
-    // Whoever closed our output does not want to hear about it.
+    // If the output is closed, nobody reads the line.
     let _ = writeln!(std::io::stdout(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! The rules of the house, each a pure function over a file's text or over cargo's own description of the workspace.
+//! The project's rules, each a pure function over a file's text or over cargo's description of the workspace.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ mod type_names;
 mod unfinished;
 mod unsafety;
 
-/// Rules that look at one file at a time.
+/// Rules for single files.
 const FILE_RULES: [fn(&File) -> Vec<Problem>; 7] = [
     heading::check,
     unsafety::check,
@@ -39,10 +39,10 @@ const FILE_RULES: [fn(&File) -> Vec<Problem>; 7] = [
     lints::check,
 ];
 
-/// What `cargo xtask tidy` takes.
+/// Arguments of `cargo xtask tidy`.
 #[derive(Debug, clap::Args)]
 pub struct Tidy {
-    /// Check nothing; print what the product is made of: crates, edges, cycles, sizes, repeated names, booleans.
+    /// Check nothing; print the product's crates, edges, cycles, sizes, repeated names and booleans.
     #[arg(long)]
     report: bool,
     /// Print the report as JSON, to compare two states of the tree.
@@ -93,22 +93,22 @@ pub fn run(tidy: &Tidy) -> Result<()> {
     }
     match problems.len() {
         0 => {
-            tasks::say(&format!("tidy: {} files, nothing found", files.len()));
+            tasks::say(&format!("tidy: {} files, no problems", files.len()));
             Ok(())
         }
         count => bail!("tidy: {count} problems"),
     }
 }
 
-/// One of the tables beside this program's sources.
+/// Reads a table beside this program's sources.
 fn data(name: &str) -> Result<String> {
     let path = layout::root().join("xtask").join(name);
     std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The files that git knows: path and text.
+/// Path and text of the files that git tracks.
 fn tracked() -> Result<Vec<(String, String)>> {
-    // A checkout may belong to another user than the one who tests it.
+    // A checkout may belong to another user than the tester.
     let listing = run::output(
         "git",
         &["-c", "safe.directory=*", "ls-files", "-z"],
@@ -117,7 +117,7 @@ fn tracked() -> Result<Vec<(String, String)>> {
     let paths = listing.split('\0').filter(|path| !path.is_empty());
     Ok(paths
         .filter_map(|path| {
-            // A link that leads nowhere has no text of its own.
+            // A dangling link has no text.
             let bytes = std::fs::read(layout::root().join(path)).ok()?;
             Some((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
         })

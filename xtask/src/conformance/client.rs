@@ -11,7 +11,7 @@ use crate::{layout, run};
 /// The program that the suite starts for each scenario.
 const DRIVER: &str = "conformance_client";
 
-/// Which of the client's scenarios.
+/// Selects scenarios of the client.
 #[derive(Debug, Args)]
 pub struct Client {
     /// Only this scenario, such as auth/basic-cimd.
@@ -25,7 +25,7 @@ pub fn run(client: &Client) -> Result<()> {
     run::visible(setup::cargo().args(["build", "--locked", "--package=upstream", "--example", DRIVER]))?;
     let driver = layout::target().join("debug/examples").join(DRIVER);
     let driver = driver.to_string_lossy();
-    let mut told = Vec::new();
+    let mut summaries = Vec::new();
     let mut failed = Vec::new();
     for revision in REVISIONS {
         let mut arguments = vec!["client", "--command", &driver];
@@ -34,7 +34,7 @@ pub fn run(client: &Client) -> Result<()> {
             None => arguments.extend(["--requirements", revision]),
         }
         let score = suite.run(&arguments, &format!("client-{revision}"))?;
-        told.push(format!("client, {revision}: {}", score.told()));
+        summaries.push(format!("client, {revision}: {}", score.summary()));
         failed.extend(
             score
                 .failed
@@ -43,10 +43,10 @@ pub fn run(client: &Client) -> Result<()> {
         );
     }
     if client.scenario.is_none() {
-        say(&told.join("\n"));
+        say(&summaries.join("\n"));
     }
     match failed.as_slice() {
         [] => Ok(()),
-        failed => bail!("these scenarios fail: {}", failed.join(", ")),
+        failed => bail!("failed scenarios: {}", failed.join(", ")),
     }
 }

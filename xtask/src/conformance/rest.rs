@@ -1,6 +1,7 @@
 //! The gateway's REST: requests that schemathesis derives from the OpenAPI document, against `codeyard serve`.
 //!
-//! Requests are right and wrong ones. Each answer must be one that the document declares, and none a server error.
+//! schemathesis sends valid and invalid requests. Each answer must be declared in the document, and none may be a
+//! server error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,22 +16,22 @@ use crate::{layout, run};
 
 const PACKAGE: &str = "schemathesis==4.32.5";
 
-/// What is checked of each answer.
+/// The checks of each answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
     response_headers_conformance,response_schema_conformance,unsupported_method,ignored_auth";
 
-/// How many requests.
+/// The number of requests, and their seed.
 #[derive(Debug, Args)]
 pub struct Rest {
-    /// Most requests for each operation that are drawn at random.
+    /// Most random requests for each operation.
     #[arg(long, value_name = "N")]
     examples: Option<u32>,
-    /// Draws the same requests again.
+    /// Repeats the requests of this seed.
     #[arg(long, value_name = "SEED")]
     seed: Option<String>,
 }
 
-/// Fails if an answer is not declared, or is a server error.
+/// Fails on an undeclared answer or a server error.
 pub fn run(rest: &Rest) -> Result<()> {
     let program = install()?;
     setup::build_codeyard()?;
@@ -39,7 +40,7 @@ pub fn run(rest: &Rest) -> Result<()> {
     let document = layout::target().join("conformance-rest/openapi.json");
     fs::write(&document, gateway.get("/openapi.json")?).context("the OpenAPI document")?;
     let mut command = Command::new(program);
-    // It keeps a cache in its directory.
+    // schemathesis keeps a cache in its current directory.
     command
         .current_dir(layout::target().join("conformance-rest"))
         .arg("--config-file")
@@ -57,7 +58,7 @@ pub fn run(rest: &Rest) -> Result<()> {
     run::visible(&mut command)
 }
 
-/// The program of schemathesis, installed below `target/`.
+/// Installs schemathesis below `target/`; returns its program.
 fn install() -> Result<PathBuf> {
     setup::packages(setup::FOR_REST)?;
     let directory = layout::target().join("schemathesis");

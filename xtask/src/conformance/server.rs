@@ -33,7 +33,7 @@ const ACROSS: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Which of the server's scenarios.
+/// Selects scenarios of the server.
 #[derive(Debug, Args)]
 pub struct Server {
     /// Only this scenario, such as tools-call-elicitation.
@@ -41,8 +41,8 @@ pub struct Server {
     scenario: Option<String>,
 }
 
-/// Runs each revision's requirements in front of a server of each revision; fails if a scored
-/// scenario fails that could pass.
+/// Runs each revision's requirements in front of a server of each revision. Fails if a scored scenario fails that
+/// could pass.
 pub fn run(server: &Server) -> Result<()> {
     let suite = Suite::install()?;
     run::visible(setup::cargo().args([
@@ -52,7 +52,7 @@ pub fn run(server: &Server) -> Result<()> {
         "--package=test-support",
         "--bins",
     ]))?;
-    let mut told = Vec::new();
+    let mut summaries = Vec::new();
     let mut failed = Vec::new();
     for client in REVISIONS {
         for upstream in REVISIONS {
@@ -63,9 +63,9 @@ pub fn run(server: &Server) -> Result<()> {
                 None => arguments.extend(["--requirements", client]),
             }
             let score = suite.run(&arguments, &format!("server-{client}-{upstream}"))?;
-            told.push(format!(
+            summaries.push(format!(
                 "client of {client}, server of {upstream}: {}",
-                score.told()
+                score.summary()
             ));
             let unexpected = score
                 .failed
@@ -75,11 +75,11 @@ pub fn run(server: &Server) -> Result<()> {
         }
     }
     if server.scenario.is_none() {
-        say(&told.join("\n"));
+        say(&summaries.join("\n"));
     }
     match failed.as_slice() {
         [] => Ok(()),
-        failed => bail!("these scenarios fail: {}", failed.join(", ")),
+        failed => bail!("failed scenarios: {}", failed.join(", ")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A codeyard that serves HTTP for the time of a run.
+//! A codeyard that serves HTTP during a conformance run.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::tasks::say;
 
-/// Ends with everything behind it on drop.
+/// Dropping the value kills codeyard and its processes.
 pub struct Serving {
     child: Child,
     /// The address that codeyard printed.
@@ -15,7 +15,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Runs the command until it prints "… at http://ADDRESS", perhaps with a `;` and more behind it.
+    /// Runs the command until it prints "… at http://ADDRESS", which `;` and more text may follow.
     pub fn start(command: &mut Command) -> Result<Serving> {
         let mut child = command
             .stdin(Stdio::null())

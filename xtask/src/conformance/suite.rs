@@ -113,7 +113,7 @@ impl Score {
         score
     }
 
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let scored = self.passed + self.failed.len();
         format!(
             "{} of {scored} scored scenarios pass, {} of {} beyond them",
@@ -147,6 +147,9 @@ mod tests {
             beyond: (1, 2),
         };
         assert_eq!(score, expected);
-        assert_eq!(score.told(), "1 of 2 scored scenarios pass, 1 of 2 beyond them");
+        assert_eq!(
+            score.summary(),
+            "1 of 2 scored scenarios pass, 1 of 2 beyond them"
+        );
     }
 }

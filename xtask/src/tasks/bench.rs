@@ -43,7 +43,7 @@ pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     command.arg("--data").arg(layout::data());
     command.env("CODEYARD_BIN", release.join("codeyard"));
     if work == Work::Measure {
-        // The machine's own may be on another file system, or slow to make directories in.
+        // The machine's temporary directory may be on another file system, or slow at creating directories.
         let temporary = layout::target().join("tmp");
         std::fs::create_dir_all(&temporary)?;
         command.env("TMPDIR", temporary);

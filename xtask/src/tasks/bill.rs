@@ -1,4 +1,4 @@
-//! Measures what the definitions of real servers cost a model before and after codeyard takes them over.
+//! Measures the token cost of real servers' definitions for a model, before and after an import into codeyard.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::{layout, run};
 
 mod picture;
 
-/// What `cargo xtask bill` takes.
+/// Arguments of `cargo xtask bill`.
 #[derive(Debug, clap::Args)]
 pub struct Bill {
     /// Also draw the bill into this SVG.
@@ -21,10 +21,10 @@ pub struct Bill {
     picture: Option<PathBuf>,
 }
 
-/// The lists of tools of real servers, from the root of the checkout.
+/// The tool lists of real servers, relative to the checkout's root.
 const LISTS: &str = "crates/test-support/catalogue";
 
-/// Imports the servers as a client would have them, and prints the bill.
+/// Imports the servers from a client's configuration, and prints the bill.
 pub fn run(arguments: &Bill) -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
@@ -70,15 +70,15 @@ fn row(servers: String, bill: &Value) -> Result<Row> {
     })
 }
 
-/// The real servers, as the tests use them.
+/// The tests' real servers.
 fn real() -> Result<Map<String, Value>> {
     let text = fs::read_to_string(layout::upstreams().join("mcp.json"))?;
     let mut file: Value = serde_json::from_str(&text)?;
     let servers = file["mcpServers"].as_object_mut().map(std::mem::take);
-    servers.context("there is no list of real servers")
+    servers.context("the list of real servers is missing")
 }
 
-/// Servers that list what real ones list.
+/// Servers that replay the tool lists of real servers.
 fn replayed() -> Result<Map<String, Value>> {
     let program = layout::target().join("debug/stub-server");
     let mut servers = Map::new();
@@ -111,11 +111,11 @@ fn imported(servers: Map<String, Value>) -> Result<Value> {
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_DATA_HOME")
         .output()?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "codeyard import failed: {told}");
-    let told: Value = serde_json::from_slice(&output.stdout)?;
-    let failed = told["bill"]["servers"].as_array().into_iter().flatten();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "codeyard import failed: {complaint}");
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let failed = report["bill"]["servers"].as_array().into_iter().flatten();
     let failed: Vec<&Value> = failed.filter(|line| !line["problem"].is_null()).collect();
     ensure!(failed.is_empty(), "servers that did not answer: {failed:?}");
-    Ok(told["bill"].clone())
+    Ok(report["bill"].clone())
 }

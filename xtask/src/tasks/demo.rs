@@ -1,4 +1,4 @@
-//! Builds codeyard optimised, makes its environment and runs its demo, so that the printed times are the product's.
+//! Builds codeyard optimised, creates its environment and runs its demo, so that the printed times are the product's.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::{layout, run};
 
 /// Runs `codeyard demo` with further arguments.
 pub fn run(arguments: &[String]) -> Result<()> {
-    // apt-get and the compiler do not need each other.
+    // apt-get and the compiler run in parallel.
     let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
     setup::build_optimised()?;
     let built = Instant::now();

@@ -1,4 +1,4 @@
-//! Builds codeyard and runs the examples of tool files, which check themselves.
+//! Builds codeyard and runs the self-checking examples of tool files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_that_never_ends_is_ended() {
+    fn an_endless_example_is_killed() {
         let home = tempfile::tempdir().unwrap();
         let script = home.path().join("endless.sh");
         std::fs::write(&script, "sleep 600 & wait\n").unwrap();

@@ -17,7 +17,7 @@ use crate::{layout, run};
 const CARGO_FUZZ: &str = "cargo-fuzz@0.13.2";
 /// Seconds after which one input counts as a hang.
 const HANG: &str = "20";
-/// Longest input in bytes: room for a message with something odd in it.
+/// Longest input in bytes: enough for a message with an anomaly.
 const LONGEST: &str = "4096";
 /// Memory limit of a target, in megabytes.
 const MEMORY: &str = "2048";
@@ -29,7 +29,7 @@ pub struct Fuzz {
     /// How long each target runs.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
-    /// Afterwards replace the kept inputs by the smallest that reach as much.
+    /// Afterwards replace the stored inputs by the smallest with the same coverage.
     #[arg(long)]
     keep: bool,
     /// The targets; all of them if none is named.
@@ -75,7 +75,7 @@ pub fn run(fuzz: &Fuzz) -> Result<()> {
     if fuzz.keep {
         targets.iter().try_for_each(Target::keep)?;
     }
-    say(&format!("{} targets, nothing found", targets.len()));
+    say(&format!("{} targets, no findings", targets.len()));
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn install() -> Result<()> {
 /// Builds all targets with the installed compiler: the instrumentation is stable, only its switch
 /// is not. No sanitizer is needed, because the compiler forbids `unsafe` in the code under test.
 fn build() -> Result<()> {
-    // Start from the product's versions; the copy adds the targets' own dependencies.
+    // Starts from the product's versions; the copy adds the targets' own dependencies.
     let lock = layout::root().join("Cargo.lock");
     fs::copy(&lock, layout::root().join("fuzz/Cargo.lock")).context("copy Cargo.lock")?;
     run::visible(
@@ -114,7 +114,7 @@ fn chosen(names: &[String]) -> Result<Vec<Target>> {
         .collect();
     known.sort();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
-        bail!("there is no target `{unknown}`; there is {}", known.join(", "));
+        bail!("unknown target `{unknown}`; targets: {}", known.join(", "));
     }
     let chosen = known
         .into_iter()
@@ -193,7 +193,7 @@ impl Target {
         )
     }
 
-    /// Replaces the kept inputs by a few small ones that reach all known edges.
+    /// Replaces the stored inputs by a few small ones with the same coverage.
     fn keep(&self) -> Result<()> {
         let fresh = tempfile::tempdir_in(layout::target())?;
         let status = Command::new(&self.program)

@@ -20,13 +20,13 @@ mod steps;
 
 use steps::{Step, TestSet, User};
 
-/// Which tests or which command, as whom, and for how long.
+/// The tests or the command, the user, and the time limit.
 #[derive(Debug, Args)]
 pub struct Machine {
-    /// Minutes after which the machine is ended.
+    /// Minutes after which the machine is killed.
     #[arg(long, default_value_t = 120)]
     minutes: u64,
-    /// Emulate the processor although /dev/kvm is there.
+    /// Emulate the processor although /dev/kvm exists.
     #[arg(long)]
     emulate: bool,
     /// Of the default steps run only those whose name contains this; may be repeated.
@@ -38,7 +38,7 @@ pub struct Machine {
     /// Run only tests whose name contains this; may be repeated.
     #[arg(long, requires = "test")]
     filter: Vec<String>,
-    /// Whose rights the tests or the command have.
+    /// The user who runs the tests or the command.
     #[arg(long = "as", value_enum, default_value_t = User::Root)]
     user: User,
     /// A command to run in the checkout instead of the tests.
@@ -74,8 +74,7 @@ const TESTS: &[TestSet] = &[
     },
 ];
 
-/// The users who run the doctor and the attacks, each with and without control groups, and the best
-/// mode of each.
+/// The users who run the doctor and the attacks, each with and without control groups, and each user's best mode.
 const ATTACKERS: [(User, &str); 2] = [
     (User::Root, "root with control groups"),
     (User::Delegated, "bare ordinary user with control groups"),

@@ -26,6 +26,6 @@ pub fn run(race: &Race) -> Result<()> {
         .args(["--", "--nocapture", "--test-threads=1", "hostile::race"])
         .env(VARIABLE, race.operations.to_string());
     run::visible(with_places(&mut command))?;
-    say("nothing outside was read or written");
+    say("no file outside was read or written");
     Ok(())
 }

@@ -77,7 +77,7 @@ pub fn are_wanted(arguments: &[String]) -> bool {
 
 pub fn install() {
     if let Err(error) = packages() {
-        say(&format!("the benchmarks go on without some rivals: {error:#}"));
+        say(&format!("the benchmarks continue without some rivals: {error:#}"));
     }
     for rival in RIVALS {
         let directory = layout::rivals().join(rival.name);
@@ -132,7 +132,7 @@ fn python(directory: &Path, packages: &[&str]) -> Result<()> {
         |python: &&PathBuf| run::succeeds(&python.to_string_lossy(), &["-I", "-c", "import venv, ensurepip"]);
     let candidates = pythons();
     let python = candidates.iter().find(works);
-    let python = python.context("there is no python3 with venv")?;
+    let python = python.context("no python3 with venv found")?;
     quietly(
         Command::new(python)
             .args(["-m", "venv", "--clear"])

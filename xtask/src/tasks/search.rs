@@ -7,25 +7,25 @@ use anyhow::Result;
 use super::setup;
 use crate::{layout, run};
 
-/// Queries, relative to the checkout: a file for each author.
+/// Directory of the queries, relative to the checkout: one file per author.
 const FOLDER: &str = "crates/test-support/queries";
 const AUTHORS: [&str; 4] = ["tool-queries", "unseen-queries", "author-a", "author-b"];
 const UNANSWERABLE: &str = "unanswerable-queries";
 
 #[derive(Debug, clap::Args)]
 pub struct SearchEval {
-    /// A file of queries as JSON lines with `query`, `relevant` and `kind`, one for each author; those of the project if absent.
+    /// JSON lines with `query`, `relevant` and `kind`, one file per author; by default, the project's files.
     #[arg(long, value_name = "FILE")]
     queries: Vec<PathBuf>,
-    /// Fit the weights anew, and measure each author's queries with the weights that the others' give.
+    /// Fit the weights again, and measure each author's queries with the weights fitted to the other authors.
     #[arg(long)]
     fit: bool,
-    /// Measure recall and time against 100 to 20,000 tools, too.
+    /// Also measure recall and time against 100 to 20,000 tools.
     #[arg(long)]
     scale: bool,
 }
 
-/// Builds the catalog with optimisation and searches for all queries of the files, or of the project's.
+/// Builds the catalog optimised, and searches for all queries of these files, or of the project's.
 pub fn run(asked: &SearchEval) -> Result<()> {
     let file = |name: &str| layout::root().join(FOLDER).join(name).with_extension("jsonl");
     let own = AUTHORS.map(file);

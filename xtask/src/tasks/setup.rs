@@ -12,7 +12,7 @@ use crate::{layout, run};
 pub const PLAIN_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 pub struct Need {
-    /// The Debian package that provides it.
+    /// The Debian package of the program.
     package: &'static str,
     is_met: fn() -> bool,
 }
@@ -174,7 +174,7 @@ pub fn environment(search_path: Option<&str>) -> Result<()> {
     environment_by(&layout::codeyard(), search_path)
 }
 
-/// The same, made by this binary of codeyard.
+/// Creates the environment with this binary of codeyard.
 pub fn environment_by(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
     let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
@@ -229,7 +229,7 @@ pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(layout::root());
-    // Cargo's variables about this task's package would make build scripts that read them run again.
+    // Cargo's variables about this package would rerun build scripts that read them.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text == "CARGO_MANIFEST_DIR" || text == "CARGO_MANIFEST_PATH" || text.starts_with("CARGO_PKG_") {

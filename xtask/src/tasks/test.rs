@@ -1,4 +1,4 @@
-//! Runs every test and adds up how they went.
+//! Runs every test and sums up the results.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ mod slowest;
 
 use counts::Counts;
 
-/// Sets up, then runs the guest's own tests, all Rust tests, and as root the sandbox's once more as an ordinary user and
-/// without its guards.
+/// Sets up; runs the guest's own tests and all Rust tests. As root, also runs the sandbox's tests as an ordinary user
+/// and without guards.
 pub fn run(filter: Option<&str>) -> Result<()> {
     let _alone = preconditions::lock()?;
     preconditions::space()?;
     let started = Instant::now();
     if !setup::is_root() {
-        // What is missing is said before the minutes of the build.
+        // Reports missing preconditions before the long build.
         setup::packages(setup::FOR_TESTS)?;
     }
-    // Installing waits for the network most of the time, and the compiler needs nothing of it.
+    // Installs in parallel with the build, because installing mostly waits for the network.
     let set_up = std::thread::spawn(set_up);
     setup::build_tests()?;
     let built = Instant::now();
@@ -60,7 +60,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     }
 }
 
-/// Installs what the tests need besides what is built.
+/// Installs the tests' requirements, except those that are built.
 fn set_up() -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
@@ -75,7 +75,7 @@ fn minutes(time: Duration) -> String {
 /// One kind of tests.
 type Part = fn(Option<&str>) -> Result<Counts>;
 
-/// Tests that could not even be started are a failure; the others still run.
+/// Tests that cannot start count as a failure; the others still run.
 fn count(ran: Result<Counts>) -> Counts {
     ran.unwrap_or_else(|error| {
         say(&format!("error: {error:#}"));

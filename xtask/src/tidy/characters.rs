@@ -2,7 +2,7 @@
 
 use super::file::{File, Problem};
 
-/// Looks for emoji in documents only, because tests need them as data.
+/// Checks only documents, because tests need emoji as data.
 pub(super) fn check(file: &File) -> Vec<Problem> {
     if !file.path.ends_with(".md") {
         return Vec::new();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_and_arrows_pass_and_pictures_do_not() {
+    fn letters_and_arrows_pass_and_emoji_fail() {
         let count = |path, text| check(&File { path, text }).len();
         assert_eq!(count("README.md", "naïve ─► ≤ µs – „quoted“\n"), 0);
         assert_eq!(count("README.md", "done \u{2705}\nfast \u{1F680}\n"), 2);

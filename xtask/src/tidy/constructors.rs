@@ -1,5 +1,5 @@
-//! Rule: only the crates in `layers.toml` may make a type that stands for a decision of the edge,
-//! such as `Principal`.
+//! Rule: only the crates in `layers.toml` may make a type that stands for a decision of the edge, such as
+//! `Principal`.
 
 use super::findings::{Finding, Rule};
 use super::layers::{Constructor, Layers};

@@ -1,7 +1,7 @@
 //! Rule: at most three modules of a crate import each other in a cycle.
 //!
-//! A module imports the targets of its `use` declarations and of the paths in its code. A name
-//! counts for its defining module, even through re-exports. A re-export is no import.
+//! A module imports the targets of its `use` declarations and of the paths in its code. A name counts for its
+//! defining module, even through re-exports. Re-exports are not imports.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                     member.modules[*module].path.clone(),
                     (&member.modules[*module].file, 1),
                     format!(
-                        "the module is in a cycle of {} modules, {LIMIT} are the most; it imports {}",
+                        "the module is in a cycle of {} modules, at most {LIMIT} are allowed; it imports {}",
                         cycle.len(),
                         inside.join(", ")
                     ),

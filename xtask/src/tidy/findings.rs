@@ -72,7 +72,7 @@ pub(super) fn compare(exceptions: &str, findings: Vec<Finding>) -> Result<Vec<Pr
                 .lines()
                 .position(|line| line.contains(&format!("\"{place}\"")))
                 .map(|at| at + 1),
-            message: format!("`{place}` has no boolean parameter any more: remove it"),
+            message: format!("`{place}` no longer has a boolean parameter: remove it"),
         }
     }));
     Ok(problems)
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn exceptions_cover_boolean_parameters_and_nothing_else() {
         let exceptions = "[boolean-parameters]\n\"e\" = \"the library calls it\"\n";
-        let stale = "xtask/exceptions.toml:2: `e` has no boolean parameter any more: remove it";
+        let stale = "xtask/exceptions.toml:2: `e` no longer has a boolean parameter: remove it";
         check(Rule::BooleanParameters, &["e"], exceptions, &[]);
         check(
             Rule::BooleanParameters,

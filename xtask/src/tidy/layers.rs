@@ -118,18 +118,18 @@ pub(super) fn check(layers: &Layers, metadata: &Value) -> Result<Vec<Problem>> {
         .keys()
         .filter(|name| !names.contains(&name.as_str()))
     {
-        report(format!("names `{name}`, which is no crate of the workspace"));
+        report(format!("names `{name}`, but the workspace has no such crate"));
     }
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
         let manifest = package["manifest_path"].as_str().unwrap_or_default();
         if !manifest.ends_with(&format!("/{name}/Cargo.toml")) {
             report(format!(
-                "`{name}` lies in {manifest}; a crate's folder bears its name"
+                "`{name}` lies in {manifest}; rename the folder to the crate's name"
             ));
         }
         let Some(layer) = layers.crates.get(name) else {
-            report(format!("says nothing about `{name}`"));
+            report(format!("lacks an entry for `{name}`"));
             continue;
         };
         if layer.does.trim().is_empty() {
@@ -247,12 +247,12 @@ mod tests {
         assert!(
             messages
                 .iter()
-                .any(|message| message.contains("says nothing about `extra`"))
+                .any(|message| message.contains("lacks an entry for `extra`"))
         );
         assert!(
             messages
                 .iter()
-                .any(|message| message.contains("a crate's folder bears its name"))
+                .any(|message| message.contains("rename the folder to the crate's name"))
         );
         assert!(messages.iter().any(|message| message.contains("names `session`")));
     }

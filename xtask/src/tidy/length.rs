@@ -9,7 +9,7 @@ const LIMIT: usize = 500;
 pub(super) fn check(file: &File) -> Vec<Problem> {
     match count(file) {
         Some(count) if count > LIMIT => {
-            vec![file.problem(1, format!("{count} lines of code; {LIMIT} are the most"))]
+            vec![file.problem(1, format!("{count} lines of code; at most {LIMIT} are allowed"))]
         }
         _ => Vec::new(),
     }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_the_last_length_that_passes() {
+    fn a_file_of_the_limit_passes_and_a_longer_one_fails() {
         let check = |path, text: &str| check(&File { path, text }).len();
         let lines = |count: usize| "let a = 1;\n".repeat(count);
         assert_eq!(check("a.rs", &lines(500)), 0);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn documentation_in_python_is_no_code() {
+    fn python_docstrings_do_not_count_as_code() {
         assert_eq!(
             python_lines("\"\"\"One.\n\nTwo.\n\"\"\"\n# x\ndef f():\n    '''Three.'''\n    return 1\n"),
             2

@@ -1,4 +1,4 @@
-//! Rule: pages are short enough to be finished: words of a page and of all, lines of text, and words of a table's cell.
+//! Rule: limits on the words of a page and of all pages, on lines of text, and on words of a table's cell.
 
 use super::file::{File, Problem};
 
@@ -9,9 +9,9 @@ const USER_PAGES: usize = 20;
 const USER_WORDS: usize = 25_000;
 /// Words for contributors.
 const CONTRIBUTOR_WORDS: usize = 10_000;
-/// Lines of the first page that anyone reads.
+/// Lines of README.md.
 const README_LINES: usize = 120;
-/// Characters of a line that is neither of a table nor of an example.
+/// Characters of a line outside tables and examples.
 const LINE: usize = 100;
 /// Words of a table's cell.
 const CELL_WORDS: usize = 30;
@@ -34,7 +34,7 @@ pub(super) fn check(files: &[File]) -> Vec<Problem> {
         problems.push(Problem {
             path: "docs".to_owned(),
             line: None,
-            message: format!("{count} {what}; {most} are the most"),
+            message: format!("{count} {what}; at most {most} are allowed"),
         });
     }
     problems
@@ -50,7 +50,7 @@ fn total(pages: &[&File]) -> usize {
     pages.iter().map(|page| words(page.text)).sum()
 }
 
-/// Bullets and the bars of tables are no words.
+/// Bullets and the bars of tables do not count.
 fn words(text: &str) -> usize {
     let words = text.split_whitespace();
     words
@@ -62,11 +62,11 @@ fn page(file: &File) -> Vec<Problem> {
     let mut problems = Vec::new();
     let count = words(file.text);
     if file.path.starts_with("docs/") && count > PAGE_WORDS {
-        problems.push(file.problem(1, format!("{count} words; {PAGE_WORDS} are the most")));
+        problems.push(file.problem(1, format!("{count} words; at most {PAGE_WORDS} are allowed")));
     }
     let lines = file.text.lines().count();
     if file.path == "README.md" && lines > README_LINES {
-        problems.push(file.problem(1, format!("{lines} lines; {README_LINES} are the most")));
+        problems.push(file.problem(1, format!("{lines} lines; at most {README_LINES} are allowed")));
     }
     let mut is_example = false;
     for (index, line) in file.text.lines().enumerate() {
@@ -85,7 +85,7 @@ fn page(file: &File) -> Vec<Problem> {
 
 fn longest_cell(row: &str) -> Option<String> {
     let most = row.split('|').map(words).max()?;
-    (most > CELL_WORDS).then(|| format!("a table's cell of {most} words; {CELL_WORDS} are the most"))
+    (most > CELL_WORDS).then(|| format!("a table's cell of {most} words; at most {CELL_WORDS} are allowed"))
 }
 
 #[cfg(test)]
@@ -107,15 +107,15 @@ mod tests {
         let row = format!("| a | {long}|");
         assert_eq!(
             found("SECURITY.md", &row),
-            ["SECURITY.md:1: a table's cell of 31 words; 30 are the most"]
+            ["SECURITY.md:1: a table's cell of 31 words; at most 30 are allowed"]
         );
         assert_eq!(
             found("docs/a.md", &"word\n".repeat(3_001)),
-            ["docs/a.md:1: 3001 words; 3000 are the most"]
+            ["docs/a.md:1: 3001 words; at most 3000 are allowed"]
         );
         assert_eq!(
             found("README.md", &"\n".repeat(121)),
-            ["README.md:1: 121 lines; 120 are the most"]
+            ["README.md:1: 121 lines; at most 120 are allowed"]
         );
     }
 

@@ -1,6 +1,6 @@
 //! Rule: no tracked file names a network host, the checkout's directory or the builder's home.
 //!
-//! Clients find their registry through their own settings; a path of one machine is wrong on every other.
+//! Clients find their registry through their own settings. A path of one machine is wrong on every other.
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ const HOSTS: [&str; 10] = [
 
 const SCHEMES: [&str; 2] = ["http://", "https://"];
 
-/// The lock file and `deny.toml` name the sources of packages; the catalogue records the answers of
-/// real servers, and the cases of the TypeScript platform what Node makes of addresses that nobody opens.
+/// `Cargo.lock` and `deny.toml` name sources of packages; the catalogue records real servers' answers, and the
+/// TypeScript cases name addresses that nobody opens.
 const EXEMPT: [&str; 2] = ["Cargo.lock", "deny.toml"];
 const EXEMPT_DIRECTORIES: [&str; 2] = [
     "crates/test-support/catalogue/",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_machine_has_tells_nothing() {
+    fn directories_of_every_machine_pass() {
         let private = Private::of(Path::new("/opt/codeyard"), Some(Path::new("/root")));
         let count = |text: &str| check(&File { path: "a.rs", text }, &private).len();
         assert_eq!(count("open('/root/x', 'w')\n/opt/other/x\n"), 0);

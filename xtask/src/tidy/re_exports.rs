@@ -1,4 +1,4 @@
-//! Rule: no crate re-exports another crate's items; whoever uses a re-export depends on the defining crate.
+//! Rule: no crate re-exports another crate's items; users of a re-export depend on the defining crate.
 
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn who_uses_a_re_export_depends_on_the_crate_behind_it() {
+    fn users_of_a_re_export_depend_on_the_defining_crate() {
         let re_export = "pub use jail::Confinement as Own;";
         for (config, place) in [
             ("use upstream::Own;", "config: upstream::Own"),

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_the_contents_of_literals_are_no_code() {
+    fn comments_and_the_contents_of_literals_are_not_code() {
         let cases = [
             ("let a = 1; // unsafe", "let a = 1;"),
             ("/* one /* two */\nunsafe */ fn f() {}", "\n fn f() {}"),

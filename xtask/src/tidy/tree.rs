@@ -147,7 +147,7 @@ impl Builder<'_> {
         let text = self
             .files
             .get(file)
-            .with_context(|| format!("git does not know {file}: add it"))?;
+            .with_context(|| format!("git does not track {file}: add it"))?;
         let syntax = syn::parse_file(text).with_context(|| format!("cannot parse {file}"))?;
         Ok(Facts::of(&syntax.items))
     }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_read_from_what_cargo_says() {
+    fn packages_are_read_from_cargo_metadata() {
         let target = |kind: &str, path: &str, features: &[&str]| json!({"kind": [kind], "src_path": format!("/w/{path}"), "required-features": features});
         let packages = Package::all(&json!({"workspace_root": "/w", "packages": [{
             "name": "a",

@@ -26,7 +26,7 @@ pub(super) fn check(tree: &Tree, outside: &BTreeSet<String>) -> Vec<Finding> {
                 format!("{}::{name}", definition.module),
                 (definition.file, definition.line),
                 format!(
-                    "`{name}` stands for {} things in the workspace, {LIMIT} are the most; say what this one is",
+                    "`{name}` names {} types in the workspace, at most {LIMIT} are allowed; choose a more specific name",
                     definitions.len()
                 ),
             )

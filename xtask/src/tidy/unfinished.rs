@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_to_come_back_to_fail_and_talk_about_them_does_not() {
+    fn unfinished_code_fails_and_text_about_it_passes() {
         let count = |text| check(&File { path: "a.rs", text }).len();
         assert_eq!(count("fn f() { todo!{} }\n"), 1);
         assert_eq!(count("fn f() { unimplemented![\"x\"] }\n"), 1);

@@ -1,5 +1,5 @@
-//! Rule: only `crates/jail` uses `unsafe`, and one file of the guest that runs inside the sandbox; a comment directly
-//! above each use explains why it is sound.
+//! Rule: only `crates/jail` and one file of the guest inside the sandbox use `unsafe`; a comment directly above each
+//! use explains its soundness.
 
 use super::file::{File, Problem};
 use super::source::{self, Line};
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_jail_there_is_none() {
+    fn unsafe_outside_the_jail_fails() {
         assert_eq!(
             found("crates/session/src/lib.rs", "fn f() {\n    unsafe { g() }\n}\n"),
             [2]
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_each_use_has_its_reason() {
+    fn each_use_in_the_jail_needs_a_reason() {
         let bare = "fn f() {\n    let a = 1;\n    unsafe { g(a) }\n}\n";
         assert_eq!(found("crates/jail/src/a.rs", bare), [3]);
         let far = "// SAFETY: for something else.\nlet a = 1;\nunsafe { g(a) }\n";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What one group of servers costs, in tokens.
+/// Token counts of one group of servers.
 #[derive(Debug)]
 pub struct Row {
     pub servers: String,
@@ -12,12 +12,12 @@ pub struct Row {
 }
 
 const WIDTH: u64 = 720;
-/// Where bars begin and how long the longest is, in pixels.
+/// Left edge of the bars, and the longest bar, in pixels.
 const LEFT: u64 = 180;
 const LONGEST: u64 = 420;
 const ROW_HEIGHT: u64 = 64;
 
-/// An SVG with two bars a row: definitions in the context without Codeyard, and with it.
+/// An SVG with two bars per row: the definitions' tokens without Codeyard, and with Codeyard.
 pub fn draw(rows: &[Row]) -> String {
     let most = rows.iter().map(|row| row.before).max().unwrap_or(1).max(1);
     let height = ROW_HEIGHT * u64::try_from(rows.len()).unwrap_or_default() + 48;

@@ -18,7 +18,7 @@ pub struct Seen {
     sections: Vec<Section>,
     /// The lines `STATUS TITLE` that the machine reported.
     statuses: String,
-    /// Why the machine was ended early.
+    /// The reason for an early end of the machine.
     pub stopped: Option<String>,
 }
 

@@ -1,9 +1,9 @@
-//! Reads how many tests passed and failed out of what each runner prints.
+//! Parses the numbers of passed and failed tests from each runner's output.
 
 use std::fmt;
 use std::iter::Sum;
 
-/// How tests went.
+/// Numbers of passed and failed tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub passed: usize,
@@ -26,7 +26,7 @@ impl Sum for Counts {
 }
 
 impl Counts {
-    /// A runner that failed without saying which test did (it died, or could not start) counts as one failure.
+    /// A runner that failed without naming a test (it died, or could not start) counts as one failure.
     pub fn with_end(mut self, success: bool) -> Counts {
         if !success && self.failed == 0 {
             self.failed = 1;
@@ -93,7 +93,7 @@ impl Counts {
     }
 }
 
-/// The number that stands directly before a word.
+/// The number directly before a word.
 fn number_before(text: &str, word: &str) -> usize {
     text.split_once(word)
         .and_then(|(before, _)| {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn each_runner_is_read_in_its_own_words() {
+    fn the_format_of_each_runner_is_parsed() {
         check(
             Counts::of_nextest,
             "     Summary [  54.367s] 18 tests run: 18 passed, 0 skipped",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_that_only_dies_is_a_failure() {
+    fn a_runner_that_dies_counts_as_a_failure() {
         let none = Counts::default();
         assert_eq!(none.with_end(false).failed, 1);
         assert_eq!(none.with_end(true).failed, 0);

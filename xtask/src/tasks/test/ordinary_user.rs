@@ -1,4 +1,5 @@
-//! Runs the sandbox's tests once more as a user without any right, because root and ordinary users get different walls.
+//! Runs the sandbox's tests again as an unprivileged user, because the sandbox differs between root and ordinary
+//! users.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,10 +14,10 @@ use super::rust;
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
-/// A user id that Debian gives to nobody: below the dynamic ones, above those of packages, without a subordinate range.
+/// A user id that Debian leaves unused: below the dynamic ids, above those of packages, without a subordinate range.
 pub const USER: u32 = 58_471;
 
-/// Crates whose tests depend on who runs them, with the kinds of their test programs.
+/// Crates whose tests depend on the user, with the kinds of their test programs.
 const PACKAGES: [(&str, &[&str]); 6] = [
     ("environment", &["lib"]),
     ("jail", &["lib", "test"]),
@@ -29,7 +30,7 @@ const PACKAGES: [(&str, &[&str]); 6] = [
 /// The crate whose tests start the whole program.
 const END_TO_END: &str = "codeyard";
 
-/// Its tests that depend on who runs them: walls, limits, owners and modes of files.
+/// Its tests that depend on the user: confinement, limits, owners and modes of files.
 const MODULES: [&str; 18] = [
     "acceptance::confinement::",
     "acceptance::limits::",
@@ -51,8 +52,8 @@ const MODULES: [&str; 18] = [
     "workspaces::",
 ];
 
-/// Parts of these modules that no user changes: what the host does with a guest's frames, a folder that hangs, and what
-/// TypeScript programs compute.
+/// Parts of these modules that do not depend on the user: the host's handling of frames, a hanging folder, and
+/// results of TypeScript programs.
 const SKIPPED: [&str; 8] = [
     "hostile::channel::",
     "hostile::handles::",
@@ -71,7 +72,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
         .prefix("codeyard-user-")
         .tempdir()
         .context("a home for the ordinary user")?;
-    // The environment is shared, the rest of a data directory must be the user's own.
+    // The environment is shared; the rest of the data directory must belong to the user.
     fs::create_dir(home.path().join("codeyard"))?;
     symlink(layout::data().join("python"), home.path().join("codeyard/python"))?;
     run::visible(
@@ -100,7 +101,7 @@ fn is_wanted(program: &TestProgram) -> bool {
     })
 }
 
-/// What selects a program's tests by their names; nothing stands for all tests.
+/// Name filters for a program's tests; an empty list selects all.
 fn names<'a>(program: &TestProgram, filter: Option<&'a str>) -> Vec<&'a str> {
     match filter {
         Some(filter) => vec![filter],
@@ -112,7 +113,7 @@ fn names<'a>(program: &TestProgram, filter: Option<&'a str>) -> Vec<&'a str> {
     }
 }
 
-/// The command that gives up every right, and what the user sees of the environment.
+/// The command that drops every right, and the user's view of the environment.
 fn command(program: &TestProgram, home: &Path) -> Command {
     let mut command = Command::new("bash");
     command
@@ -129,7 +130,7 @@ fn command(program: &TestProgram, home: &Path) -> Command {
     command
 }
 
-/// The variables of a user who has this home.
+/// The environment variables of a user with this home.
 pub fn with_home(command: &mut Command, home: &Path) {
     command
         .env("PATH", setup::PLAIN_PATH)
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_programs_that_depend_on_the_user_are_taken() {
+    fn only_programs_that_depend_on_the_user_are_selected() {
         let taken = |package: &str, kind: &str| {
             is_wanted(&TestProgram {
                 executable: "/w/target/debug/deps/x".into(),
@@ -155,7 +156,7 @@ mod tests {
         assert!(!taken("codeyard", "bin") && !taken("types", "lib"));
     }
 
-    /// A filter that selects nothing would pass.
+    /// An outdated filter would select nothing and pass.
     #[test]
     fn every_module_exists() {
         let tests = layout::root().join("crates/codeyard/tests/e2e");

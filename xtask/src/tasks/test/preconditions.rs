@@ -1,4 +1,4 @@
-//! What a test run needs before it starts: the checkout for itself, and space on the disk.
+//! Preconditions of a test run: exclusive use of the output directory, and free disk space.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::tasks::say;
 const GIB: u64 = 1 << 30;
 /// For the tests' own files.
 const SPACE_OF_TESTS: u64 = 2 * GIB;
-/// For the build, the environments and the servers, which are there after the first run.
+/// For the build, the environments and the servers, which exist after the first run.
 const SPACE_OF_SETUP: u64 = 10 * GIB;
 
-/// Locks the checkout's output for one test run, after the end of any other. The lock ends with the file.
+/// Waits for any other test run and locks the checkout's output. The lock ends with the file.
 ///
 /// # Errors
-/// The output cannot be written.
+/// If the output cannot be written.
 pub fn lock() -> Result<File> {
     let target = layout::target();
     let path = target.join("tests.lock");
@@ -27,7 +27,7 @@ pub fn lock() -> Result<File> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             say(&format!(
-                "waiting for another test run that uses {}; a second one at once needs a CARGO_TARGET_DIR of its own",
+                "waiting for another test run that uses {}; for parallel runs, set another CARGO_TARGET_DIR",
                 target.display()
             ));
             file.lock()?;
@@ -42,7 +42,7 @@ pub fn lock() -> Result<File> {
 /// Checks the free space below the output directory.
 ///
 /// # Errors
-/// There is too little.
+/// If there is too little.
 pub fn space() -> Result<()> {
     let target = layout::target();
     let disk = rustix::fs::statvfs(&target).with_context(|| format!("cannot read {}", target.display()))?;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_named_with_what_is_free_and_what_is_needed() {
+    fn a_full_disk_is_reported_with_free_and_needed_space() {
         assert_eq!(
             too_little(Path::new("/w/target"), GIB + GIB / 2, needed(false)),
             "/w/target: 1.5 GiB are free, and the tests need 12; free some space, or set CARGO_TARGET_DIR to a \

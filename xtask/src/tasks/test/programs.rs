@@ -1,4 +1,4 @@
-//! Runs the test programs that cargo has built.
+//! Runs test programs built by cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::layout;
 use crate::run;
 use crate::tasks::setup;
 
-/// A test program and where it comes from.
+/// A test program, its package and its kind.
 pub struct TestProgram {
     pub executable: PathBuf,
     /// Its package's directory.
@@ -38,7 +38,7 @@ pub fn built(packages: &[&str]) -> Result<Vec<TestProgram>> {
         .collect())
 }
 
-/// Runs the tests of a program that these arguments of its own select; without any, all.
+/// Runs the tests that these arguments select; without arguments, all tests.
 pub fn run(mut command: Command, selection: &[&str]) -> Result<Counts> {
     let ran = run::watched(command.args(selection))?;
     Ok(Counts::of_libtest(&ran.lines).with_end(ran.success))
@@ -57,7 +57,7 @@ impl TestProgram {
         })
     }
 
-    /// Gives a command that runs it the directory and the variables that cargo would, and those of the tests.
+    /// Sets a command's directory and variables as cargo would, and the tests' variables.
     pub fn surround(&self, command: &mut Command) {
         command
             .current_dir(&self.directory)

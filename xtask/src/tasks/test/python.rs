@@ -1,4 +1,5 @@
-//! Runs the guest's own tests outside any sandbox, in the managed environment, so that figures and tables are real ones.
+//! Runs the guest's own tests outside any sandbox, in the managed environment, so that figures and tables are real
+//! ones.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +19,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
     }
     let ran = run::watched(command.current_dir(layout::root().join("crates/guest/python")))?;
     let counts = Counts::of_unittest(&ran.lines);
-    // From Python 3.12 on, a filter that fits nothing is a failure of its own.
+    // From Python 3.12 on, a filter without a match is a failure.
     let nothing_fits = filter.is_some() && counts == Counts::default();
     Ok(if nothing_fits {
         counts

@@ -1,4 +1,4 @@
-//! Runs all Rust tests of the workspace, by nextest where it is installed.
+//! Runs all Rust tests of the workspace, by nextest if it is installed.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -12,7 +12,7 @@ use super::{programs, slowest};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
-/// The tests that leave guards of the sandbox away, in a build that can.
+/// The tests that remove guards of the sandbox, in a build that can.
 const WEAKENED: [&str; 6] = [
     "--package",
     "sandbox-process",
@@ -27,7 +27,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
     test(&["--workspace", "--tests"], filter)
 }
 
-/// Shows that the probes of the sandbox can fail: leaves guards away, in a build of its own.
+/// Shows that the sandbox's probes can fail: removes guards, in a separate build.
 pub fn weakened(filter: Option<&str>) -> Result<Counts> {
     test(&WEAKENED, filter)
 }
@@ -60,12 +60,12 @@ fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
     Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))
 }
 
-/// Tests at once: two for each processor, because many of them wait for a time-out.
+/// Concurrent tests: two for each processor, because many wait for a timeout.
 pub fn threads() -> usize {
     2 * std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Tells the tests where things are.
+/// Sets the variables by which tests find installed files.
 pub fn with_places(command: &mut Command) -> &mut Command {
     if let Some(path) = path() {
         command.env("PATH", path);
@@ -78,8 +78,8 @@ pub fn with_places(command: &mut Command) -> &mut Command {
         .env("CODEYARD_CLIENTS", layout::clients())
 }
 
-/// The search path with the directory of the Python interpreter itself first. Version managers put a shell script
-/// there, which takes longer than many a test.
+/// The search path with the real Python interpreter's directory first. Version managers' shell scripts are slower
+/// than many a test.
 fn path() -> Option<OsString> {
     let program = "import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))";
     let directory = run::printed(Command::new("python3").args(["-c", program])).ok()?;

@@ -1,4 +1,4 @@
-//! Names the tests that took longest.
+//! Prints the slowest tests.
 
 use crate::tasks::say;
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_ended_tests_are_read() {
+    fn times_of_finished_tests_are_parsed() {
         let read = |line| timed(line);
         let test = "codeyard::e2e http::floods::slow";
         assert_eq!(

@@ -14,7 +14,7 @@ pub(in crate::tidy) struct Facts {
     pub(in crate::tidy) references: Vec<Reference>,
     pub(in crate::tidy) functions: Vec<Function>,
     pub(in crate::tidy) types: Vec<TypeDefinition>,
-    /// Every item at which or through which a path can lead, without modules and imports.
+    /// Every item that a path can name or pass through, without modules and imports.
     pub(in crate::tidy) names: BTreeSet<String>,
 }
 
@@ -98,7 +98,7 @@ struct Reader {
     signatures: Signatures,
 }
 
-/// Who chooses the signatures of the visited functions.
+/// Whether a trait or the workspace chooses the signatures of the visited functions.
 #[derive(Debug, Clone, Copy, Default)]
 enum Signatures {
     #[default]

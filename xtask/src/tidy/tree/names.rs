@@ -41,7 +41,7 @@ impl Tree {
         self.follow(from, path, &mut Followed::new())
     }
 
-    /// The crate at the start of the path, unless the module gives the name another meaning.
+    /// The crate at the start of the path, unless the module defines the name itself.
     pub(in crate::tidy) fn foreign_crate<'a>(&'a self, from: ModuleId, path: &[String]) -> Option<&'a str> {
         let first = path.first()?;
         if first.is_empty() {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_through_re_exports_to_what_defines_the_name() {
+    fn paths_lead_through_re_exports_to_the_defining_module() {
         let tree = of(&[
             (
                 "a/src/lib.rs",

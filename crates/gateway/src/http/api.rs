@@ -1,4 +1,4 @@
-//! What the gateway serves, as a trait: callers, requests, answers and surfaces.
+//! The trait behind the gateway: callers, requests, answers and surfaces.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use types::ServerId;
 
 use super::Connector;
 
-/// What the gateway serves: the owners of tokens, REST, and a surface for each virtual server.
+/// The application behind the gateway: owners of tokens, REST, and a surface for each virtual server.
 pub trait Api: Send + Sync + 'static {
     /// The owner of a token; `None` if the token is not valid. An error means that the lookup failed.
     fn identify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Option<Identity>, RestError>>;
@@ -19,12 +19,12 @@ pub trait Api: Send + Sync + 'static {
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>>;
 
-    /// Records a refused request at a route with an audited act, before the refusal is sent. An error is sent in the place
-    /// of a refusal that could not be put on record.
+    /// Records a refused request at an audited route, before the refusal is sent. If recording fails, the client
+    /// receives that error instead.
     fn refused<'a>(&'a self, attempt: RefusedAttempt<'a>) -> BoxFuture<'a, Result<(), RestError>>;
 
-    /// The surface of a virtual server for this caller, who needs the permission for it. Asked for every request, so that
-    /// a deleted server and a lost right take effect at once. Unknown and foreign ids are the same error.
+    /// The surface of a virtual server for this caller, with a check of the permission. Called for every request, so
+    /// that a deleted server or a revoked right takes effect at once. Unknown and foreign ids give the same error.
     fn surface<'a>(
         &'a self,
         identity: &'a Identity,
@@ -32,8 +32,8 @@ pub trait Api: Send + Sync + 'static {
         permission: Permission,
     ) -> BoxFuture<'a, Result<ApiSurface, RestError>>;
 
-    /// The process that runs the caller's sessions at a virtual server; from now on this one, unless another has them.
-    /// `gone` is the id of one that did not answer. The caller may use the server.
+    /// The process that runs the caller's sessions at a virtual server. If no process does, this one takes the
+    /// sessions over. `gone` is the id of a process that refused the connection. The caller may use the server.
     fn place<'a>(
         &'a self,
         identity: &'a Identity,
@@ -44,66 +44,67 @@ pub trait Api: Send + Sync + 'static {
     /// The other processes that serve the same users.
     fn others(&self) -> BoxFuture<'_, Result<Vec<OtherProcess>, RestError>>;
 
-    /// Told of every response, for counters; `None` for a path or a method without a route.
+    /// Counts a response; `None` for a path or a method without a route.
     fn answered(&self, route: Option<Route>, status: u16);
 
     /// Whether requests can be served, for `/readyz`.
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>>;
 }
 
-/// Where requests are served.
+/// The process that serves a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In this process.
+    /// This process.
     Here,
-    /// In another one.
+    /// Another process.
     At(OtherProcess),
 }
 
 /// Another process that serves the same users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherProcess {
-    /// Its id.
+    /// Id of the process.
     pub id: String,
-    /// Where this process reaches it, without a path.
+    /// Its URL for this process, without a path.
     pub url: String,
 }
 
-/// A request of a known caller that is refused.
+/// A refused request of an identified caller.
 #[derive(Debug, Clone, Copy)]
 pub struct RefusedAttempt<'a> {
-    /// The row of the table.
+    /// The requested route.
     pub route: Route,
-    /// Who asked.
+    /// The caller.
     pub identity: &'a Identity,
     /// As in [`ApiRequest`].
     pub parameters: &'a BTreeMap<String, String>,
     /// The status of the refusal.
     pub status: u16,
-    /// Why; `None` if the body was not read.
+    /// The refusal's error; `None` if the body was not read.
     pub problem: Option<&'a RestError>,
 }
 
 /// The surface of a virtual server for one caller.
 pub struct ApiSurface {
-    /// Opens the conversations. Used if the endpoint is new.
+    /// Opens the conversations of a new endpoint.
     pub connector: Box<dyn Connector>,
-    /// Another version ends the conversations with the surface. Equal as long as the settings of the server are equal.
+    /// A new version ends the conversations with the surface. The version is the same for equal settings of the
+    /// server.
     pub version: u64,
-    /// Whether its tools are the surface's own, and not those of upstream servers.
+    /// Whether the surface has its own tools, instead of those of upstream servers.
     pub has_own_tools: bool,
 }
 
-/// A request to a route, admitted.
+/// An admitted request to a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiRequest {
-    /// The row of the table.
+    /// The requested route.
     pub route: Route,
     /// `None` if the route admits anyone.
     pub identity: Option<Identity>,
     /// The segments of the path that stand for `{name}`, decoded.
     pub parameters: BTreeMap<String, String>,
-    /// What follows `?`, not decoded; empty without a query.
+    /// The text after `?`, not decoded; empty without a query.
     pub query: String,
     /// The header `Accept`; empty without one.
     pub accept: String,
@@ -111,15 +112,15 @@ pub struct ApiRequest {
     pub body: Vec<u8>,
 }
 
-/// Parts of a body that is made while it is sent. After an error the connection is closed without the body's end.
+/// Parts of a streamed body. After an error, the connection closes without the end of the body.
 pub type ReplyParts = BoxStream<'static, Result<Vec<u8>, RestError>>;
 
-/// An answer of REST or JSON-RPC.
+/// An answer to REST or JSON-RPC.
 pub struct ApiReply {
     pub(super) status: u16,
     pub(super) content_type: Option<&'static str>,
     pub(super) body: ReplyBody,
-    /// Header `X-Next-Cursor`: where the next page of a list begins.
+    /// Header `X-Next-Cursor`: the start of a list's next page.
     pub(super) next_cursor: Option<String>,
 }
 
@@ -141,7 +142,7 @@ impl ApiRequest {
 // === impl ApiReply ===
 
 impl ApiReply {
-    /// A body of another type, such as `text/csv`.
+    /// A body of another media type, such as `text/csv`.
     pub fn of_type(status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) -> ApiReply {
         ApiReply {
             status,
@@ -151,7 +152,7 @@ impl ApiReply {
         }
     }
 
-    /// 200, with a body that is made while it is sent.
+    /// 200, with a streamed body.
     pub fn streamed(content_type: &'static str, parts: ReplyParts) -> ApiReply {
         ApiReply {
             status: 200,
@@ -161,7 +162,7 @@ impl ApiReply {
         }
     }
 
-    /// The same answer, with other parts if it is streamed.
+    /// The same answer, with the parts of a streamed body mapped.
     pub(super) fn map_parts(mut self, map: impl FnOnce(ReplyParts) -> ReplyParts) -> ApiReply {
         self.body = match self.body {
             ReplyBody::Parts(parts) => ReplyBody::Parts(map(parts)),
@@ -177,7 +178,7 @@ impl ApiReply {
         self
     }
 
-    /// A body that is JSON already.
+    /// A body that is already JSON.
     pub fn json(status: u16, body: impl Into<Vec<u8>>) -> ApiReply {
         ApiReply::of_type(status, "application/json", body)
     }
@@ -187,12 +188,12 @@ impl ApiReply {
         ApiReply::of_type(status, "text/plain; charset=utf-8", body)
     }
 
-    /// A page for people. Pages of other sites cannot frame it.
+    /// An HTML page, which pages of other sites cannot frame.
     pub fn html(status: u16, body: impl Into<Vec<u8>>) -> ApiReply {
         ApiReply::of_type(status, "text/html; charset=utf-8", body)
     }
 
-    /// The status of HTTP.
+    /// The HTTP status.
     pub fn status(&self) -> u16 {
         self.status
     }

@@ -28,7 +28,7 @@ pub(super) struct BodyReader {
     places: Semaphore,
 }
 
-/// Bounds the memory that one principal's bodies take from all.
+/// Limits the memory of one principal's bodies.
 #[derive(Debug)]
 pub(super) struct BodyShare {
     places: Semaphore,
@@ -59,7 +59,7 @@ impl BodyReader {
         BodyReader::read_within(&[&self.places], headers, body).await
     }
 
-    /// Reads a body of a principal. A principal whose share is used up waits without keeping others waiting.
+    /// Reads the body of a principal's request. A principal at its limit waits without delaying others.
     pub(super) async fn read_shared(
         &self,
         share: &BodyShare,

@@ -30,7 +30,7 @@ const MOST_OF_ONE: usize = 64;
 /// Limit on streams and unanswered requests of all clients without a session together.
 const MOST_OF_MANY: usize = 512;
 
-/// Limit on unread messages of requests of the older transport; further requests wait with theirs.
+/// Limit on unread messages per request of the older transport; at the limit, further requests wait.
 const ANSWER_QUEUE: usize = 16;
 
 /// A running surface. Dropping the last handle ends it.
@@ -40,7 +40,7 @@ pub(super) struct Conversation {
     routes: Arc<Mutex<Routes>>,
     /// Permits for streams and requests.
     places: Arc<Semaphore>,
-    /// Permits for unanswered requests of all conversations of a user.
+    /// Permits for unanswered requests over all conversations of a user.
     requests: Arc<Semaphore>,
     log: Arc<EventLog>,
     clients: Clients,
@@ -63,7 +63,7 @@ pub(super) struct Exchange {
     on_leave: OnLeave,
     /// The permit; `None` once moved to a stream.
     place: Option<OwnedSemaphorePermit>,
-    /// Held until the answer, also when the client has left.
+    /// Held until the answer, even if the client has left.
     _request: OwnedSemaphorePermit,
 }
 
@@ -95,7 +95,7 @@ pub(super) enum AskError {
     Ended(#[from] Ended),
 }
 
-/// As many requests of the user wait for their answers as may.
+/// The user has reached the limit of unanswered requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many of your requests have no answer yet; wait for some")]
 pub(super) struct TooManyRequests;

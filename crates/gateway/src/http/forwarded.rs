@@ -1,6 +1,6 @@
-//! What a request says of its client, and whom it is believed.
+//! A request's client, from the connection and from the headers of trusted proxies.
 //!
-//! A proxy adds `X-Forwarded-*` headers. Anyone can send such headers, so only those of trusted peers count.
+//! A proxy adds `X-Forwarded-*` headers. Anyone can send such headers, so only a trusted peer's count.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -19,7 +19,7 @@ pub(super) struct Peer {
     pub(super) is_encrypted: bool,
 }
 
-/// Peers whose headers are believed.
+/// Peers whose `X-Forwarded-*` headers are trusted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TrustedProxies(Vec<AddressRange>);
 
@@ -69,8 +69,8 @@ impl TrustedProxies {
         }
     }
 
-    /// The right-most address that is not a proxy's. Each proxy appends the address of its own peer, so whatever is
-    /// left of that address may be the client's invention.
+    /// The right-most address that is not a trusted proxy's. Each proxy appends its peer's address, so a client may
+    /// forge all addresses further left.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in items(headers, &FORWARDED_FOR).into_iter().rev() {
@@ -86,7 +86,7 @@ impl TrustedProxies {
     }
 }
 
-/// The value of a header that is present once. A proxy in front of codeyard may read another of several.
+/// The value of a header that occurs once. Of repeated headers, a proxy may have read another one.
 pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let only = values.next()?;
@@ -105,12 +105,12 @@ fn items<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<Option<&'a str>> 
     items
 }
 
-/// What the nearest proxy says.
+/// The nearest proxy's value.
 fn last<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     items(headers, name).pop()?.filter(|item| !item.is_empty())
 }
 
-/// An address, which some proxies write with a port.
+/// Parses an address; some proxies append a port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     let with_port = || text.parse().ok().map(|address: SocketAddr| address.ip());

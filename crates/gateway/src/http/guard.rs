@@ -91,8 +91,8 @@ impl EntryGuard {
         let headers = request.headers();
         let source = self.proxies.source(request);
         let host = source.host.ok_or(Refusal::Host)?;
-        // DNS rebinding: a page of another site can map its own name to this address, and the request carries that
-        // name. Behind a proxy a token is required, which no such page has.
+        // DNS rebinding: another site's page can map its own name to this address, and its requests carry that name.
+        // Behind a proxy, a token is required, which no such page has.
         let is_loopback = self.is_loopback && !source.is_forwarded;
         if is_loopback && !is_local(host) {
             return Err(Refusal::Host);
@@ -125,7 +125,7 @@ impl Refusal {
     }
 }
 
-/// A page without encryption may be an attacker's on the network, so it is another site than the encrypted one.
+/// An unencrypted page may come from an attacker on the network, so it does not count as the encrypted site.
 fn is_scheme_of(source: &RequestSource<'_>, scheme: &str) -> bool {
     source.is_encrypted != Some(true) || scheme.eq_ignore_ascii_case("https")
 }
@@ -136,7 +136,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Logs the address of a client without a valid token, for operators who look for addresses that guess tokens.
+/// Logs the address of a client without a valid token, so that operators can find clients that guess tokens.
 pub(super) fn note_refused_token(client: Option<IpAddr>) {
     match client {
         Some(client) => tracing::info!(%client, "a request without a valid token was refused"),

@@ -129,7 +129,7 @@ impl Acceptor {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection cannot be accepted");
-                    // Usually descriptors have run out, and other connections may close meanwhile.
+                    // Usually no descriptor is free; other connections may close meanwhile.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
@@ -171,7 +171,7 @@ fn bound_waiting(stream: &TcpStream) {
     }
 }
 
-/// One connection, and what serves it.
+/// One connection, with the state that serves it.
 struct AcceptedConnection {
     router: Router,
     peer: Option<Peer>,
@@ -180,7 +180,8 @@ struct AcceptedConnection {
 }
 
 impl AcceptedConnection {
-    /// Counts as idle until the handshake is done, so that unfinished handshakes make room for other connections.
+    /// Until the handshake is done, the connection counts as idle, so that unfinished handshakes make room for
+    /// others.
     async fn serve_encrypted(self, stream: TcpStream, acceptor: TlsAcceptor) {
         let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream));
         let stream = tokio::select! {

@@ -5,8 +5,8 @@
 //!                                                                                         └─► Api::surface ─► endpoint
 //! ```
 //!
-//! The router is built from the rows of [`identity::Route::ALL`]. The clients of a token at a virtual server have an
-//! endpoint of their own: no other token can name their sessions.
+//! The router is built from the rows of [`identity::Route::ALL`]. Each token has its own endpoint at a virtual
+//! server, so no other token can name its sessions.
 
 mod attempt;
 mod export;
@@ -74,7 +74,7 @@ pub async fn serve_api(
 // === impl ApiConfig ===
 
 impl ApiConfig {
-    /// With a check every 30 seconds, and 10 seconds for requests under way.
+    /// Checks streams every 30 seconds, and gives requests 10 seconds to end.
     pub fn new(listener: impl Into<HttpListener>) -> ApiConfig {
         ApiConfig {
             listener: listener.into(),

@@ -96,7 +96,7 @@ impl HttpService {
             Box::new(connector),
             MOST_SESSIONS,
             EventBudget::default(),
-            // One user serves all clients; each conversation has its own bound.
+            // All clients belong to one user; each conversation has its own limit.
             Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
         );
         let surface = SingleSurface::new(guard, Endpoint::new(conversations));

@@ -27,7 +27,7 @@ pub(super) struct Conversations {
     sessions: Mutex<HashMap<String, Arc<Conversation>>>,
     shared: Mutex<Option<Arc<Conversation>>>,
     budget: EventBudget,
-    /// Permits for unanswered requests of the user whose conversations these are.
+    /// Permits for unanswered requests of the conversations' user.
     requests: Arc<Semaphore>,
 }
 

@@ -1,4 +1,4 @@
-//! `/mcp` of one surface for everybody who has the address and its token.
+//! `/mcp` of one surface, for every client with the address and its token.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::endpoint::Endpoint;
 use super::era::SESSION;
 use super::guard::{self, EntryGuard};
 
-/// What every request of the address needs.
+/// State for every request of the address.
 #[derive(Debug)]
 pub(super) struct SingleSurface {
     guard: EntryGuard,

@@ -1,4 +1,4 @@
-//! The certificate of an address, which may be replaced while it serves.
+//! The certificate of an address, replaceable while the address serves.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, crypto::ring};
 use tokio_rustls::TlsAcceptor;
 
-/// The only protocol that is served.
+/// The only supported protocol.
 const HTTP_1: &[u8] = b"http/1.1";
 
 /// A certificate chain and its key, checked against each other.
@@ -20,16 +20,16 @@ pub struct TlsIdentity(Arc<ServerConfig>);
 #[derive(Clone)]
 pub struct Tls(Arc<RwLock<TlsIdentity>>);
 
-/// Why files in PEM are no certificate and key.
+/// Why two PEM files cannot serve as certificate and key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The certificate's file holds none.
+    /// The certificate file contains no certificate.
     #[error("contains no certificate; name a PEM file that begins with the server's certificate")]
     NoCertificate,
     /// The certificate cannot be read.
     #[error("its certificate cannot be used: {0}")]
     BadCertificate(String),
-    /// The key's file holds none.
+    /// The key file contains no key.
     #[error("contains no private key; name a PEM file with a key that has no passphrase")]
     NoKey,
     /// The key cannot be read, or its kind is not supported.
@@ -46,7 +46,7 @@ impl TlsIdentity {
     /// Reads both files' texts.
     ///
     /// # Errors
-    /// If one of them cannot be used, or they do not belong together.
+    /// If one of them cannot be used, or they do not match.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<TlsIdentity, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::BadCertificate(error.to_string()))?;
@@ -80,12 +80,12 @@ impl fmt::Debug for TlsIdentity {
 // === impl Tls ===
 
 impl Tls {
-    /// Begins with this certificate.
+    /// Starts with this certificate.
     pub fn new(identity: TlsIdentity) -> Tls {
         Tls(Arc::new(RwLock::new(identity)))
     }
 
-    /// Encrypts further connections with another certificate; open ones go on.
+    /// Uses another certificate for new connections; open connections continue.
     pub fn replace(&self, identity: TlsIdentity) {
         *self.0.write() = identity;
     }
@@ -104,7 +104,7 @@ impl fmt::Debug for Tls {
 // === impl TlsError ===
 
 impl TlsError {
-    /// Whether the key's file is the one to change.
+    /// Whether the error is in the key file.
     pub fn is_of_key(&self) -> bool {
         matches!(self, TlsError::NoKey | TlsError::BadKey(_) | TlsError::OtherKey)
     }

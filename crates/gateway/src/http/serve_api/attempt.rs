@@ -1,4 +1,4 @@
-//! Puts a refused attempt at an administrative change on record before the refusal is sent.
+//! Records a refused attempt at an administrative change before the refusal is sent.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rest::RestError;
 use super::refusal::ApiRefusal;
 use crate::http::api::{Api, RefusedAttempt};
 
-/// A request of a known caller at a route whose refusals are on record.
+/// A request of an identified caller at a route whose refusals are recorded.
 pub(super) struct Attempt {
     route: Route,
     identity: Identity,
@@ -16,7 +16,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// `None` if the route's refusals are not on record.
+    /// `None` if the route's refusals are not recorded.
     pub(super) fn of(
         route: Route,
         identity: &Identity,
@@ -31,7 +31,7 @@ impl Attempt {
     }
 }
 
-/// The refusal, once it is on record; otherwise why it is not.
+/// The refusal, once recorded; otherwise the error of the recording.
 pub(super) async fn recorded(api: &dyn Api, attempt: Option<&Attempt>, refusal: ApiRefusal) -> ApiRefusal {
     let Some(attempt) = attempt else {
         return refusal;

@@ -1,5 +1,5 @@
-//! Breaks an export off when its token is revoked or its caller's rights change, so that the client sees that the end
-//! is missing.
+//! Aborts an export when its token is revoked or its caller's rights change, so that the client notices the missing
+//! end.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::serving::{ApiService, Caller};
 use crate::http::api::{ApiReply, ReplyParts};
 
 impl ApiService {
-    /// The answer; a streamed one is checked again as often as standing streams are.
+    /// The answer; a streamed one is rechecked as often as standing streams.
     pub(super) fn while_admitted(self: &Arc<Self>, caller: Option<Caller>, reply: ApiReply) -> ApiReply {
         let Some(caller) = caller else { return reply };
         reply.map_parts(|parts| {

@@ -1,6 +1,7 @@
-//! Passes requests on to the process that runs the caller's sessions, and asks the others for their part of a list.
+//! Forwards requests to the process that runs the caller's sessions, and collects the other processes' parts of a
+//! list.
 //!
-//! The other process reads the caller's own token again, so no process acts on another's word.
+//! The other process checks the caller's own token again, so no process trusts another.
 
 use std::error::Error as _;
 use std::io;
@@ -26,22 +27,22 @@ use crate::http::api::{Api, ApiReply, OtherProcess, Place};
 use crate::http::era::{LAST_EVENT, SESSION};
 use crate::http::events::StreamKind;
 
-/// Marks a request that another process has passed on; it is not passed on again.
+/// Marks a forwarded request, which is not forwarded again.
 const FORWARDED: HeaderName = HeaderName::from_static("x-codeyard-forwarded");
 
-/// Headers of requests of MCP begin so.
+/// Prefix of MCP's headers.
 const MCP: &str = "mcp-";
 
 /// Time limit for the other processes' parts of a list.
 const LISTING: Duration = Duration::from_secs(2);
 
-/// Interval at which the holder of a lease is looked up while its answer is awaited.
+/// Interval of looking up a lease's holder while its answer is awaited.
 const CHECKING: Duration = Duration::from_secs(3);
 
-/// Maximum bytes of an answer that is read as a whole: a result of 24 MiB as JSON text within JSON.
+/// Maximum bytes of a buffered answer: a result of 24 MiB as JSON text within JSON.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// Until a client may try again while sessions move.
+/// `Retry-After` while sessions move.
 const MOVING: Duration = Duration::from_secs(1);
 
 /// Sends requests to the other processes.
@@ -53,15 +54,15 @@ pub(super) struct Forwarder {
 
 /// Why another process gave no answer.
 enum NoAnswer {
-    /// Its machine refused the connection, so it has ended.
+    /// Its machine refused the connection, so the process has ended.
     Unreached,
-    /// Nothing was sent, for a reason that may lie here: names, certificates, the network. The process may be alive.
+    /// Nothing was sent, perhaps for a local reason: names, certificates, the network. The process may be alive.
     Unsent,
     /// The process may have run the request.
     Unknown,
 }
 
-/// An answer of another process as a response, with its stream. One without an end ends with the drain.
+/// Another process's answer as a response. A stream without an end ends with the drain.
 pub(super) fn response(route: Route, answer: reqwest::Response) -> Response {
     const PASSED: [HeaderName; 5] = [
         CONTENT_TYPE,
@@ -97,7 +98,7 @@ pub(super) async fn reply(answer: reqwest::Response) -> Result<ApiReply, RestErr
     }
 }
 
-/// Most sessions of the list. The query was read before.
+/// The requested number of sessions. The query was validated before.
 fn limit(head: &Parts) -> usize {
     let query = head.uri.query().unwrap_or_default();
     let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).collect();
@@ -110,7 +111,7 @@ fn last_used(session: &Value) -> &str {
     session["last_used_at"].as_str().unwrap_or_default()
 }
 
-/// The whole body; `None` if it breaks off or is too large.
+/// The whole body; `None` if the body is incomplete or too large.
 async fn whole(mut answer: reqwest::Response) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(piece) = answer.chunk().await.ok()? {
@@ -139,8 +140,8 @@ impl Forwarder {
         }
     }
 
-    /// The answer of the process that runs the caller's sessions; `None` if this process does. A process that cannot be
-    /// reached loses them to this one.
+    /// The answer of the process that runs the caller's sessions; `None` if this process does. If that process
+    /// refuses the connection, this process takes its sessions over.
     pub(super) async fn elsewhere(
         &self,
         identity: &Identity,
@@ -188,8 +189,7 @@ impl Forwarder {
         let _ = tokio::time::timeout(LISTING, join_all(told)).await;
     }
 
-    /// A list of sessions with those of the other processes, the last used first. A process that does not answer in time
-    /// is left out.
+    /// The sessions of all processes, the last used first. Leaves out processes that do not answer in time.
     pub(super) async fn with_others(&self, head: &Parts, own: ApiReply) -> Result<ApiReply, RestError> {
         if head.headers.contains_key(FORWARDED) {
             return Ok(own);
@@ -209,7 +209,7 @@ impl Forwarder {
             .filter_map(|list| serde_json::from_slice::<Vec<Value>>(&list).ok())
             .flatten()
             .collect();
-        // Times in one form, so their order is that of their texts.
+        // All times have the same format, so their texts sort by time.
         sessions.sort_by(|one, other| last_used(other).cmp(last_used(one)));
         sessions.truncate(limit(head));
         Ok(ApiReply::json(
@@ -218,8 +218,8 @@ impl Forwarder {
         ))
     }
 
-    /// Sends a request, and waits for the head of its answer only while the process has the lease: one that hangs would
-    /// never answer.
+    /// Sends a request, and waits for the answer's head only while the process holds the lease: a hanging process
+    /// would never answer.
     async fn send_while_alive(
         &self,
         process: &OtherProcess,
@@ -273,7 +273,7 @@ impl Forwarder {
     }
 }
 
-/// Whether nobody listens at the address.
+/// Whether the connection was refused.
 fn is_refused(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(found) = cause {
@@ -286,8 +286,8 @@ fn is_refused(error: &reqwest::Error) -> bool {
     false
 }
 
-/// The headers that the other process reads. Each request has a connection of its own: on an open one, a process that
-/// has just ended cannot be told from one that has read the request.
+/// The headers for the other process. Each request has its own connection: on an open connection, a process that just
+/// ended looks like one that read the request.
 fn passed_headers(headers: &HeaderMap) -> HeaderMap {
     let mut passed = HeaderMap::new();
     for (name, value) in headers {

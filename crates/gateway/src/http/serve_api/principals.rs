@@ -1,4 +1,4 @@
-//! The endpoints of each principal, and the principal's share of what all clients use.
+//! The endpoints of each principal, and its share of common resources.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::http::endpoint::Endpoint;
 use crate::http::event_log::EventBudget;
 use crate::http::sessions::{Conversations, SWEEP_EVERY};
 
-/// Limit on the endpoints of a principal; at the limit, a new one ends the idle one that was unused longest.
+/// Limit on a principal's endpoints; at the limit, a new one ends the least recently used idle one.
 const MOST_ENDPOINTS: usize = 64;
 
-/// Limit on the requests and streams of a principal, which take connections from all clients.
+/// Limit on a principal's requests and streams, because they use connections that all clients share.
 const MOST_REQUESTS: usize = 256;
 
-/// Limit on a principal's requests that wait for the database at once: further ones wait for these, so that a flood
-/// delays nobody else.
+/// Limit on a principal's concurrent database requests. Further requests wait, so that a flood delays no other
+/// principal.
 const MOST_ASKING: usize = 4;
 
 /// Limit on the sessions of an endpoint.
@@ -33,7 +33,7 @@ const MOST_SESSIONS: usize = 128;
 /// An endpoint without sessions that is unused for this long ends.
 const IDLE: Duration = Duration::from_secs(10 * 60);
 
-/// Everyone whose token was valid lately.
+/// All principals with a recently valid token.
 #[derive(Debug, Default)]
 pub(super) struct Principals {
     states: Mutex<HashMap<Principal, Arc<PrincipalState>>>,
@@ -44,9 +44,9 @@ pub(super) struct Principals {
 pub(super) struct PrincipalState {
     pub(super) bodies: BodyShare,
     requests: Arc<Semaphore>,
-    /// Permits for requests to surfaces, until their answers.
+    /// Permits for requests to surfaces, held until their answers.
     unanswered: Arc<Semaphore>,
-    /// Permits for questions to the database.
+    /// Permits for database requests.
     asking: Semaphore,
     budget: EventBudget,
     endpoints: Mutex<HashMap<EndpointKey, OpenEndpoint>>,
@@ -97,7 +97,7 @@ impl Principals {
     fn end_idle(&self, now: Instant) {
         self.states.lock().retain(|_, state| {
             let is_used = state.end_idle(now);
-            // A forgotten principal would have a second share beside the one that a request still holds.
+            // A request of a removed principal would still hold the old share, in addition to a new one.
             let is_busy = [&state.requests, &state.unanswered]
                 .iter()
                 .any(|permits| permits.available_permits() < MOST_REQUESTS);
@@ -132,14 +132,14 @@ impl PrincipalState {
         })
     }
 
-    /// Answers a question that the database decides, in the principal's turn.
+    /// Runs a future that uses the database, within the principal's limit.
     pub(super) async fn in_turn<T>(&self, asking: impl Future<Output = T>) -> T {
         // The semaphore is never closed.
         let _turn = self.asking.acquire().await.ok();
         asking.await
     }
 
-    /// The endpoint of a virtual server for this token. One of another version ends.
+    /// The endpoint of a virtual server for this token. An endpoint with another version ends.
     pub(super) fn endpoint(
         &self,
         identity: &Identity,

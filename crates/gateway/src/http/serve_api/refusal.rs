@@ -18,7 +18,7 @@ use crate::http::guard::Refusal;
 
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
 
-/// Why a request is not answered.
+/// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ApiRefusal {
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub(super) enum ApiRefusal {
     Rest(#[from] RestError),
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// The path has these rows only.
+    /// The path has only these rows.
     #[error("the path takes {}", methods(.0))]
     Method(Arc<[Route]>),
 }
@@ -96,7 +96,7 @@ fn error(status: StatusCode, body: &ErrorBody) -> Response {
     reply(ApiReply::json(status.as_u16(), body))
 }
 
-/// Answers hold what only their caller may see, so nothing on the way may store them.
+/// Answers contain data for their caller only, so intermediaries must not store them.
 pub(super) fn reply(reply: ApiReply) -> Response {
     let body = match reply.body {
         ReplyBody::Whole(body) => Body::from(body),

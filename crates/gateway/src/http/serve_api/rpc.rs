@@ -1,6 +1,6 @@
 //! `POST /rpc` and the list of a virtual server's tools: requests that the server's surface answers.
 //!
-//! They go over the same conversation as the requests of MCP without a session.
+//! The requests use the conversation that MCP clients without a session share.
 
 use std::time::Duration;
 
@@ -154,7 +154,7 @@ async fn all_tools(endpoint: &Endpoint) -> Option<Vec<Tool>> {
     None
 }
 
-/// Asks the surface; `None` if its conversation ends before the answer.
+/// Sends a request to the surface; `None` if the conversation ends before the answer.
 async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<SurfaceAnswer> {
     let mut params = request.params;
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
@@ -176,7 +176,7 @@ async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<Sur
     loop {
         match exchange.next().await? {
             Delivery::Answer(answer) => return serde_json::from_slice(&answer).ok(),
-            // Progress has no place in the answer.
+            // The answer cannot carry progress.
             Delivery::Message(_) => {}
         }
     }
@@ -185,7 +185,7 @@ async fn ask(endpoint: &Endpoint, id: &RpcId, request: RpcRequest) -> Option<Sur
 fn told(id: &RpcId, tool: &str, answer: SurfaceAnswer) -> ApiReply {
     let error = match (answer.result, answer.error) {
         (Some(mut result), _) => {
-            // A member of the revision without sessions, which `/rpc` is older than.
+            // This member is newer than `/rpc`.
             if let Value::Object(members) = &mut result {
                 members.shift_remove("resultType");
             }

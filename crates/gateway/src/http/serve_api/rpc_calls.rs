@@ -1,4 +1,4 @@
-//! Requests to `/rpc` that are under way, so that their clients can cancel them.
+//! Requests to `/rpc` in flight, so that their clients can cancel them.
 
 use identity::TokenId;
 use parking_lot::Mutex;
@@ -6,7 +6,7 @@ use rest::RpcId;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-/// Requests of one principal that are under way, for `notifications/cancelled`.
+/// Requests of one principal in flight, for `notifications/cancelled`.
 #[derive(Debug, Default)]
 pub(super) struct RpcCalls {
     state: Mutex<RpcState>,
@@ -21,13 +21,13 @@ struct RpcState {
 #[derive(Debug)]
 struct RpcCall {
     number: u64,
-    /// Clients of other tokens may use the same ids.
+    /// Different tokens may use the same ids.
     token: TokenId,
     id: RpcId,
     cancel: CancellationToken,
 }
 
-/// Removes a request when it has its answer, or when its client has left.
+/// Removes a request when it is answered, or its client has left.
 pub(super) struct UnderWay<'a> {
     calls: &'a RpcCalls,
     number: u64,

@@ -33,10 +33,10 @@ use crate::http::endpoint::Endpoint;
 use crate::http::guard::{self, EntryGuard};
 use crate::http::sse;
 
-/// Until a client may try again while the process ends.
+/// `Retry-After` while the process shuts down.
 const RESTART: Duration = Duration::from_secs(2);
 
-/// What every request of the address needs.
+/// State for every request of the address.
 pub(super) struct ApiService {
     pub(super) api: Arc<dyn Api>,
     guard: EntryGuard,
@@ -45,17 +45,17 @@ pub(super) struct ApiService {
     token_turns: TokenTurns,
     pub(super) forwarder: Forwarder,
     pub(super) recheck_every: Duration,
-    /// Triggered when the process ends: new requests are refused, standing streams end.
+    /// Triggered at shutdown: new requests are refused, standing streams end.
     pub(super) draining: CancellationToken,
 }
 
-/// The owner of a valid token that admits the route.
+/// The owner of a valid token, with the permission for the route.
 pub(super) struct Caller {
     pub(super) identity: Identity,
     pub(super) token: String,
 }
 
-/// A request whose route, caller and parameters are known.
+/// A request with its route, caller and parameters.
 struct Admitted {
     route: Route,
     caller: Option<Caller>,
@@ -64,7 +64,7 @@ struct Admitted {
     body: Body,
 }
 
-/// Serves the rows of the table and nothing else.
+/// Serves only the rows of the table.
 pub(super) fn router(service: &Arc<ApiService>) -> Router {
     let mut paths: BTreeMap<&'static str, Vec<Route>> = BTreeMap::new();
     for route in Route::ALL {
@@ -86,7 +86,7 @@ fn page(
     move |request| {
         let (service, rows) = (Arc::clone(&service), Arc::clone(&rows));
         Box::pin(async move {
-            let route = asked(&rows, request.method());
+            let route = row_of(&rows, request.method());
             let response = service.respond(rows, request).await;
             let response = response.unwrap_or_else(ApiRefusal::into_response);
             service.api.answered(route, response.status().as_u16());
@@ -96,7 +96,7 @@ fn page(
 }
 
 /// The row with this method.
-fn asked(rows: &[Route], method: &http::Method) -> Option<Route> {
+fn row_of(rows: &[Route], method: &http::Method) -> Option<Route> {
     rows.iter()
         .find(|row| row.method().name() == method.as_str())
         .copied()
@@ -118,7 +118,7 @@ impl ApiService {
         })
     }
 
-    /// The virtual server's surface. A caller who no longer reaches the server loses the conversations with it.
+    /// The virtual server's surface. If the caller may not use the server, its conversations there end.
     pub(super) async fn surface(
         &self,
         identity: &Identity,
@@ -145,7 +145,7 @@ impl ApiService {
         }
     }
 
-    /// Decides by the head, before the body is read.
+    /// Decides by the request's head, before reading the body.
     async fn admit(&self, rows: Arc<[Route]>, request: Request) -> Result<Admitted, ApiRefusal> {
         self.guard.check(&request)?;
         let client = self.guard.client(&request);
@@ -153,10 +153,10 @@ impl ApiService {
             return Err(no_page().into());
         }
         let (mut head, body) = request.into_parts();
-        let Some(route) = asked(&rows, &head.method) else {
+        let Some(route) = row_of(&rows, &head.method) else {
             return Err(ApiRefusal::Method(rows));
         };
-        // A process that ends is still healthy.
+        // A process that shuts down is still healthy.
         if self.draining.is_cancelled() && route != Route::Health {
             return Err(draining().into());
         }
@@ -238,7 +238,7 @@ impl ApiService {
                     };
                     let answering = self.api.answer(request);
                     let answered = match &state {
-                        // It waits for the upstream server.
+                        // `TestUpstream` waits for the upstream server.
                         Some(state) if route != Route::TestUpstream => state.in_turn(answering).await,
                         _ => answering.await,
                     };
@@ -308,7 +308,7 @@ impl ApiService {
     }
 }
 
-/// A request of MCP, answered by the surface in this process.
+/// Answers a request of MCP by the surface in this process.
 async fn served_here(endpoint: &Arc<Endpoint>, route: Route, head: &Parts, body: &[u8]) -> Response {
     match route {
         Route::McpMessage => endpoint.answer(&head.headers, body).await,

@@ -1,4 +1,4 @@
-//! How many requests with one token are identified at once, so that a flood with it waits for itself.
+//! Limits concurrent identifications per token, so that a flood with one token delays only itself.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -8,21 +8,21 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-/// Identifications of one token at once. Each asks the database, which answers one question after another.
+/// Concurrent identifications of one token. Each queries the database, which answers one query at a time.
 const MOST: usize = 2;
 
-/// Turns by token. A token that nobody waits for is forgotten.
+/// Permits by token. Unused entries are removed.
 #[derive(Debug, Default)]
 pub(super) struct TokenTurns {
     hasher: RandomState,
-    /// By hash, so that no secret stays in memory. Tokens with the same hash share their turns.
+    /// By hash, so that no secret stays in memory. Tokens with the same hash share their permits.
     turns: Mutex<HashMap<u64, Weak<Semaphore>>>,
 }
 
 // === impl TokenTurns ===
 
 impl TokenTurns {
-    /// Identifies a caller in the token's turn.
+    /// Identifies a caller, within the token's limit.
     pub(super) async fn in_turn<T>(&self, token: &str, identifying: impl Future<Output = T>) -> T {
         let turns = self.of(token);
         // The semaphore is never closed.

@@ -12,7 +12,7 @@ use types::ServerId;
 use super::serving::ApiService;
 use crate::http::events::StreamKind;
 
-/// Checks in a row without a result after which a stream ends, as if its token were revoked.
+/// Consecutive checks without a result, after which a stream ends as if its token were revoked.
 const MOST_UNCHECKED: u32 = 4;
 
 /// The caller of a stream.
@@ -35,7 +35,8 @@ enum Checked {
 }
 
 impl StreamWatch {
-    /// Passes a response on. A stream ends with its caller's right to it, and a standing one with the drain.
+    /// Passes a response on. A stream ends when its caller loses the right to it; a standing stream also ends with
+    /// the drain.
     pub(super) fn over(self, response: Response) -> Response {
         let Some(kind) = response.extensions().get::<StreamKind>().copied() else {
             return response;

@@ -26,7 +26,7 @@ use crate::client::{Script, soon};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The server that every test has.
+/// The server of every test.
 pub const SERVER: &str = "s1";
 
 pub struct Fake {
@@ -35,21 +35,21 @@ pub struct Fake {
     servers: Mutex<HashMap<String, u64>>,
     is_down: Mutex<bool>,
     pub script: Script,
-    /// What `answer` received.
+    /// Requests that `answer` received.
     pub requests: watch::Sender<Vec<ApiRequest>>,
     /// `answer` waits for a permit on the route `/metrics`.
     pub metrics: Semaphore,
     /// The export at `/audit` sends a line for each permit, and ends when this is closed.
     pub export: Arc<Semaphore>,
-    /// Surfaces that have ended.
+    /// Number of ended surfaces.
     pub ended: watch::Sender<usize>,
-    /// The route and the status of each response.
+    /// Route and status of each response.
     pub answered: Mutex<Vec<(Option<identity::Route>, u16)>>,
-    /// The route, the parameter `id` and the status of each refused attempt.
+    /// Route, parameter `id` and status of each refused attempt.
     pub refused: Mutex<Vec<(identity::Route, String, u16)>>,
 }
 
-/// A gateway that serves the fake.
+/// A gateway over the fake.
 pub struct Gateway {
     pub api: Arc<Fake>,
     pub address: SocketAddr,
@@ -70,7 +70,7 @@ pub fn now_ms() -> i64 {
 }
 
 impl Fake {
-    /// Adds a token of this user, with the rights of a platform admin.
+    /// Adds a token of this user, with the permissions of a platform admin.
     pub fn admit(&self, token: &str, user: &str, expires_ms: Option<i64>) {
         self.admit_with(token, user, expires_ms, PermissionSet::ALL);
     }
@@ -270,12 +270,12 @@ impl Connector for ScriptConnector {
 }
 
 impl Gateway {
-    /// With the tokens `ann` and `bob` of users of these names, and one server.
+    /// With the tokens `ann` and `bob`, each of the user with that name, and one server.
     pub async fn start() -> Gateway {
         Gateway::start_with(Duration::from_secs(30)).await
     }
 
-    /// With this interval between the checks of open streams.
+    /// With this interval between checks of open streams.
     pub async fn start_with(recheck_every: Duration) -> Gateway {
         let api = Arc::new(Fake {
             tokens: Mutex::default(),

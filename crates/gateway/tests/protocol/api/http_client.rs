@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::client::soon;
 
-/// A request of one token.
+/// A request with one token.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
     pub method: &'static str,
@@ -65,7 +65,7 @@ impl Ask {
         bytes
     }
 
-    /// Sends the request on a connection of its own.
+    /// Sends the request on its own connection.
     pub async fn send(&self, address: SocketAddr) -> Answer {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // A server that refuses by the head may not read the rest.
@@ -146,7 +146,7 @@ impl Answer {
         while self.event().await.is_some() {}
     }
 
-    /// Reads to the end of the connection; whether the body has an end of its own.
+    /// Reads to the end of the connection; returns whether the body was complete.
     pub async fn ends_whole(mut self) -> bool {
         loop {
             let size = line(&mut self.stream).await;

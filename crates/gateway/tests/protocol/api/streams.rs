@@ -9,10 +9,10 @@ use super::fake::{Gateway, SERVER, all_but, now_ms};
 use super::http_client::{Answer, Ask};
 use super::{mcp, sse};
 
-/// Between two checks of a stream.
+/// Interval between two checks of a stream.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// A stream of each transport, of the token `carl`.
+/// Opens a stream of each transport with the token `carl`.
 async fn both(gateway: &Gateway) -> [Answer; 2] {
     let session = mcp::open(gateway, "carl").await;
     let ask = mcp::mcp("GET", "carl").header("mcp-session-id", &session);
@@ -21,7 +21,7 @@ async fn both(gateway: &Gateway) -> [Answer; 2] {
     [standing, sse::open(gateway, "carl").await.0]
 }
 
-/// Streams that end after this change.
+/// Checks that this change ends the streams.
 async fn check(change: impl FnOnce(&Gateway)) {
     let gateway = Gateway::start_with(SHORT).await;
     gateway.api.admit("carl", "carl@example.com", None);
@@ -65,7 +65,7 @@ async fn a_database_that_stays_silent_ends_streams() {
 #[tokio::test]
 async fn an_expired_token_ends_its_streams_without_a_check() {
     let gateway = Gateway::start().await;
-    // Long enough for the requests that open the streams.
+    // Longer than the requests that open the streams.
     let expires_ms = now_ms() + 2000;
     gateway.api.admit("carl", "carl@example.com", Some(expires_ms));
     for stream in both(&gateway).await {

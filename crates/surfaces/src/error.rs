@@ -36,13 +36,13 @@ pub enum RunError {
         /// Variable and value.
         setting: String,
     },
-    /// The user has had as many runs in the last minute as the virtual server allows.
+    /// The user has reached the virtual server's limit of runs per minute.
     #[error("Rate limit exceeded: max {most} runs/minute")]
     RateLimited {
-        /// Runs of a user in a minute.
+        /// Maximum runs of a user per minute.
         most: u32,
     },
-    /// Programs of the user, or of the tenant, have used as much CPU time as the operator allows.
+    /// Programs of the user, or of the tenant, have used up the operator's quota of CPU time.
     #[error(
         "CPU quota exceeded: {:.1} s are used, and `{setting}` allows {seconds_per_minute} s a minute; try again in {} s",
         .used.as_secs_f64(),
@@ -51,11 +51,11 @@ pub enum RunError {
     CpuQuota {
         /// The key in `[gateway]`.
         setting: &'static str,
-        /// What has not drained yet.
+        /// CPU time that has not drained yet.
         used: Duration,
-        /// What drains in a minute.
+        /// CPU seconds that drain per minute.
         seconds_per_minute: u32,
-        /// Until a program may run.
+        /// Time until a program may run.
         retry_in: Duration,
     },
     /// The database that counts runs does not answer.

@@ -9,19 +9,19 @@ use types::Language;
 
 use super::service::BrowseRequest;
 
-/// Shortest run time that a client may ask for.
+/// Minimum run time that a client may request.
 pub(super) const SHORTEST_MS: u64 = 100;
 
 /// Maximum size of a program in bytes. A larger program should read its data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
 
-/// Characters of a language that a message repeats.
+/// Maximum characters of a language name in a message.
 const MAX_SHOWN: usize = 80;
 
-/// Bounds and defaults of runs.
+/// Limits and defaults of runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunDefaults {
-    /// Language of programs whose call names none.
+    /// Language of calls that name none.
     pub(super) language: Language,
     /// Upper bound of `timeout_ms`.
     pub(super) longest: Duration,
@@ -31,15 +31,15 @@ pub(super) struct RunDefaults {
 pub(super) struct ShellExec {
     pub(super) code: String,
     pub(super) kind: Kind,
-    /// Within the bounds; `None` for the usual time.
+    /// Within the limits; `None` for the default.
     pub(super) timeout: Option<Duration>,
 }
 
-/// What `code` is.
+/// The kind of `code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Program(Language),
-    /// A line of the constrained commands.
+    /// A line of constrained commands.
     Line,
 }
 
@@ -121,7 +121,7 @@ fn language_of(value: &Value, default: Language) -> Result<Language, BadArgument
     }
 }
 
-/// A whole number, also as text or as `5.0`.
+/// A whole number, even if written as text or as `5.0`.
 fn milliseconds(value: &Value) -> Option<i128> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -146,7 +146,7 @@ fn clamped(asked: i128, longest: Duration) -> Duration {
     Duration::from_millis(asked.clamp(SHORTEST_MS, longest))
 }
 
-/// As in system 0: what is no number means the default, and every number is brought into the range.
+/// As in system 0: any other value means the default, and numbers are clamped to the range.
 fn entries(value: &Value, bounds: EntryBounds) -> usize {
     let asked = match value {
         Value::Number(number) => number.as_f64().map(f64::trunc).and_then(whole),

@@ -25,16 +25,16 @@ use crate::{progress, request};
 /// Time for which a client may cache the lists, which never change in one process.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
-/// Follows the results of runs whose policy allows a network.
+/// Appended to the results of runs whose policy allows network access.
 const NO_NETWORK: &str = "note: sandbox_policy allows network access (allow_raw_http, max_network_connections), but programs \
                           have no network here; use a tool";
 
 /// Settings of the `server` surface.
 #[derive(Debug, Clone)]
 pub struct ServerSurfaceConfig {
-    /// Language of programs whose call names none.
+    /// Language of calls that name none.
     pub language: Language,
-    /// Whether the policy allows a network, which programs do not have.
+    /// Whether the policy allows network access, which programs never have.
     pub lacks_network: bool,
     /// Maximum bytes of output and error in an answer.
     pub max_printed: u64,
@@ -42,9 +42,9 @@ pub struct ServerSurfaceConfig {
     pub policy: Arc<Policy>,
     /// Whether code without a language is a line of commands, not a program.
     pub is_command: fn(&str) -> bool,
-    /// How many entries a listing has.
+    /// Limits on the entries of a listing.
     pub entries: EntryBounds,
-    /// Names of tools that the operator has switched off.
+    /// Names of tools that the operator has disabled.
     pub disabled: Vec<&'static str>,
 }
 
@@ -142,7 +142,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
         }
     }
 
-    /// The run's specification. As in system 0, calls fail where they are made and not before the run.
+    /// The run's specification. As in system 0, a wrong call fails when it is made, not before the run.
     fn program(&self, asked: &ShellExec, language: Language, mut granted: Granted) -> Execute {
         granted.limits.output = granted.limits.output.min(self.config.max_printed);
         Execute {
@@ -171,7 +171,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
         render::failed(why)
     }
 
-    /// The three tools for files. The client's next call waits for the answer, so that it sees what was written.
+    /// The three file tools. The client's next call waits for this answer, so that it sees the written files.
     async fn files(&self, name: &str, written: &JsonObject) -> CallToolResult {
         let done = match name {
             tools::BROWSE => self.browse(written).await,

@@ -13,7 +13,7 @@ pub(super) struct Metrics<'a> {
     run_id: &'a str,
     code_hash: String,
     wall_time_ms: u64,
-    /// Of the sandbox; absent where the machine does not measure it.
+    /// CPU time of the sandbox; absent where the machine does not measure it.
     cpu_time_ms: Option<u64>,
     tool_call_count: usize,
     tool_latency_p50_ms: u64,
@@ -55,7 +55,7 @@ fn hash(code: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// By linear interpolation between the nearest of the sorted durations; zero without any.
+/// Interpolates linearly between the nearest sorted durations; zero without any.
 fn percentile(sorted: &[Duration], percent: u32) -> Duration {
     let Some(last) = sorted
         .len()

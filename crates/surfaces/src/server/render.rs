@@ -14,10 +14,10 @@ use crate::content::block;
 use crate::report::error_text;
 use crate::truncate;
 
-/// Beginning of the message of a program that has ended itself, followed by its status.
+/// Prefix of the message of a program that exited, before its status.
 const EXITED: &str = "exit status ";
 
-/// A finished run. At most `most` bytes of its output and error are shown.
+/// A finished run, with at most `most` bytes of output and error.
 pub(super) fn ran(mut run: MetaToolRun, code: &str, wall_time: Duration, most: u64) -> CallToolResult {
     if let Some(value) = run.outcome.result.take() {
         add_line(&mut run.outcome.stdout, &value.to_string());
@@ -40,7 +40,7 @@ pub(super) fn ran(mut run: MetaToolRun, code: &str, wall_time: Duration, most: u
     result
 }
 
-/// A request that was refused, or that failed.
+/// A refused or failed request.
 pub(super) fn failed(why: &str) -> CallToolResult {
     let failure = json!({"output": "", "error": why, "metrics": {}, "tool_calls_made": []});
     result(&failure)
@@ -65,7 +65,7 @@ pub(super) fn written(file: &WrittenText) -> CallToolResult {
     result(&json!({"path": file.path, "size_bytes": file.size_bytes, "modified_at": modified_at}))
 }
 
-/// An object as a result; it is an error exactly if it has a text `error`.
+/// An object as a result; an error if and only if the object has a text `error`.
 fn result(value: &Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{value:#}"))]);
     result.is_error = Some(value["error"].is_string());
@@ -99,7 +99,7 @@ fn call(call: &MadeCall) -> Value {
     })
 }
 
-/// In ISO 8601, of UTC.
+/// ISO 8601 in UTC.
 fn time(time: SystemTime) -> String {
     DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Micros, false)
 }
@@ -117,7 +117,7 @@ fn add_line(stream: &mut Text, line: &str) {
     end.push('\n');
 }
 
-/// What went wrong: standard error, the error of the program, and the limit that its files break.
+/// The error: standard error, the program's error, and the exceeded limit on files.
 fn error_of(run: &MetaToolRun, wall_time: Duration) -> Option<String> {
     let printed = run.outcome.stderr.shown();
     let raised = raised(&run.outcome, wall_time).filter(|_| printed.is_empty() || !has_exited(&run.outcome));
@@ -136,7 +136,7 @@ fn raised(outcome: &Outcome, wall_time: Duration) -> Option<String> {
         return Some(format!("Execution exited with status {status}"));
     }
     if outcome.status == Status::TimedOut {
-        // System 0 says no more than this.
+        // System 0's message has no further detail.
         let bare = Outcome::bare(Status::TimedOut, outcome.session, None);
         return error_text(&bare, wall_time);
     }
@@ -147,7 +147,7 @@ fn has_exited(outcome: &Outcome) -> bool {
     exit_status(outcome).is_some()
 }
 
-/// The status with which a program has ended itself.
+/// The status with which a program exited.
 fn exit_status(outcome: &Outcome) -> Option<u8> {
     let GuestError {
         kind, message, exit, ..
@@ -162,7 +162,7 @@ fn exit_status(outcome: &Outcome) -> Option<u8> {
     })
 }
 
-/// Notes that are no part of system 0's result.
+/// Notes that system 0's result lacks.
 fn notes(run: &MetaToolRun) -> Option<String> {
     let lost = (run.outcome.session == SessionFate::Lost)
         .then_some("the sandbox was restarted: variables are gone, /scratch and /results stay");

@@ -1,4 +1,4 @@
-//! What a run of `shell_exec` has come to, with the calls that it made.
+//! The result of a `shell_exec` run, with its tool calls.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +13,7 @@ pub struct MetaToolRun {
     pub outcome: Outcome,
     /// Tool calls of the program.
     pub calls: MadeCalls,
-    /// Why the run's files break a limit, if they do.
+    /// The exceeded limit on the run's files, if any.
     pub blocked: Option<String>,
     /// Further notes for the client.
     pub notes: Vec<String>,
@@ -22,7 +22,7 @@ pub struct MetaToolRun {
 /// A run's tool calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MadeCalls {
-    /// The first calls, in the order in which they began.
+    /// The first calls, in order of their start.
     pub listed: Vec<MadeCall>,
     /// Durations of all calls.
     pub latencies: Vec<Duration>,

@@ -12,7 +12,7 @@ use crate::error::RunError;
 use crate::execute::Execute;
 use crate::server::report::MetaToolRun;
 
-/// A line of the constrained commands.
+/// A line of constrained commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandLine {
     /// The line as the client wrote it.
@@ -21,32 +21,32 @@ pub struct CommandLine {
     pub limits: Limits,
 }
 
-/// A request for a list of files.
+/// A request for a directory listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowseRequest {
-    /// Empty for the usual directory.
+    /// Empty for the default directory.
     pub path: String,
     /// Whether names that begin with `.` are listed.
     pub include_hidden: bool,
-    /// Most entries.
+    /// Maximum number of entries.
     pub max_entries: usize,
 }
 
-/// Why a file was not listed, read or written.
+/// Why a file could not be listed, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileRequestError {
-    /// The request itself.
+    /// The request is invalid or refused.
     #[error(transparent)]
     File(#[from] FileError),
     /// The session's files cannot be opened.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The thread that worked on the files failed.
+    /// The thread for the files failed.
     #[error("codeyard failed while it worked on the files")]
     Interrupted,
 }
 
-/// What the four tools do.
+/// The operations of the four tools.
 pub trait MetaTools: Send + Sync + 'static {
     /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
     /// first poll puts the run into the session's queue.

@@ -1,6 +1,6 @@
 //! A run's successful calls.
 //!
-//! If the program fails afterwards, its author must know the calls that already took effect.
+//! If the program fails later, its author must know which calls took effect.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

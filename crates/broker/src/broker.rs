@@ -47,8 +47,8 @@ impl Broker {
         }
     }
 
-    /// The view of a virtual server for callers who may see these servers: only what it mounts of them exists there, and
-    /// `calls` narrows who may call what. The rules of both must be checked before.
+    /// The view of a virtual server for callers who may see `servers`: of these, only mounted tools exist there, and
+    /// `calls` narrows the policy. The rules of both must be validated before.
     #[must_use]
     pub fn of_virtual_server(
         &self,

@@ -55,7 +55,7 @@ pub(crate) struct ToolCall {
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
-    /// Names of arguments that are words of a shell, whose meaning the tool's schema knows.
+    /// Names of arguments given as words of a shell, whose types the tool's schema decides.
     pub(crate) words: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ impl Core {
             entry.read_words(arguments, &call.words);
         }
         record.know(&call.arguments, resolved.as_deref().ok());
-        // A tool that nobody has listed yet is unknown, and so are all of them if no call may ask for the list.
+        // Check this first: with calls off, no list is requested, so every tool would seem unknown.
         if !self.rules.allow_calls() {
             return Err(error::calls_are_off());
         }

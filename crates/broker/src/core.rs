@@ -43,7 +43,7 @@ pub(crate) struct Core {
     pub(crate) saved: Arc<SavedValues>,
     pub(crate) learner: Learner,
     pub(crate) checks: Arc<Checks>,
-    /// The lists of the view as they change, if somebody has asked.
+    /// The view's lists as they change, once requested.
     followed: OnceLock<watch::Receiver<Arc<Vec<ServerTools>>>>,
 }
 
@@ -75,7 +75,7 @@ impl Core {
         }
     }
 
-    /// The view of a virtual server, which mounts some of the tools and narrows the rules about calls.
+    /// The view of a virtual server, which mounts some tools and narrows the policy.
     pub(crate) fn of_virtual_server(
         &self,
         mounts: Option<MountRules>,

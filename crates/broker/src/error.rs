@@ -64,7 +64,7 @@ pub(crate) fn nested(tool: &str) -> HostCallError {
     )
 }
 
-/// S0-56: the policy of a virtual server switches calls off.
+/// S0-56: the virtual server's policy disables calls.
 pub(crate) fn calls_are_off() -> HostCallError {
     failure(
         Kind::Denied,

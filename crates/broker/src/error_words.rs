@@ -15,10 +15,10 @@ pub(crate) enum ErrorWords {
     SystemZero,
 }
 
-/// Why a name leads to no tool.
+/// Why a name resolves to no tool.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
-    /// The policy hides it before its server is asked.
+    /// The policy hides the tool, without a request to its server.
     Denied(Denied),
     Failed(HostCallError),
 }

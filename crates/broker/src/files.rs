@@ -10,7 +10,7 @@ use types::{Principal, TreeFile};
 use crate::broker::Broker;
 use crate::learner::LearnedTypes;
 
-/// What the list of tools names as its server.
+/// The server name of the list of tools.
 const OWNER: &str = "codeyard";
 
 /// The index of the tool files, with their parameters.
@@ -73,7 +73,7 @@ impl Broker {
     }
 }
 
-/// A file whose key is that of its content.
+/// A file whose key is its content's hash.
 fn whole(content: Vec<u8>) -> TreeFile<'static> {
     TreeFile::new(Sha256::digest(&content).into(), move || content.clone())
 }

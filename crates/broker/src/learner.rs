@@ -55,7 +55,7 @@ struct SharedLearner {
     task: OnceLock<Mutex<Option<JoinHandle<()>>>>,
     /// Bytes of waiting answers.
     waiting: AtomicUsize,
-    /// Time of the last request to read other processes' changes.
+    /// Time of the last request for other processes' changes.
     looked: Mutex<Option<Instant>>,
     /// Number of the last requested refresh.
     asked: watch::Sender<u64>,
@@ -104,7 +104,7 @@ impl Learner {
         }
     }
 
-    /// Reads in the background what earlier processes learned.
+    /// Reads the types that earlier processes learned, in the background.
     pub(crate) fn warm(&self) {
         if self.shared.learning.enabled {
             self.shared.start();
@@ -170,7 +170,7 @@ impl Learner {
         LearnedTypes::new(shared.known.clone(), whose)
     }
 
-    /// Writes the rest and ends.
+    /// Writes the remaining observations and ends.
     pub(crate) async fn close(&self) {
         let task = self.shared.task.get();
         let task = task.and_then(|task| task.lock().unwrap_or_else(PoisonError::into_inner).take());

@@ -29,7 +29,7 @@ const MOST_LOGGED: usize = 10;
 pub(crate) struct Lists {
     servers: watch::Receiver<Arc<Vec<ServerTools>>>,
     files: watch::Receiver<Arc<ScannedTools>>,
-    /// What a virtual server leaves of them.
+    /// The mount rules of a virtual server, if the lists belong to one.
     mounts: Option<Arc<Mounts>>,
 }
 
@@ -68,7 +68,7 @@ impl Local {
         }
     }
 
-    /// Lists these servers and the tool files together.
+    /// Combines these servers and the tool files.
     pub(crate) fn beside(&self, servers: watch::Receiver<Arc<Vec<ServerTools>>>) -> Lists {
         Lists {
             servers,
@@ -157,7 +157,7 @@ impl LoggedFindings {
 // === impl Lists ===
 
 impl Lists {
-    /// The same lists, with only what a virtual server mounts.
+    /// The same lists, restricted to a virtual server's mounted tools.
     pub(crate) fn mounted(&self, mounts: Mounts) -> Lists {
         Lists {
             mounts: Some(Arc::new(mounts)),
@@ -165,13 +165,13 @@ impl Lists {
         }
     }
 
-    /// The servers' lists as they change, without tool files. A task follows them while somebody holds the receiver.
+    /// The servers' lists as they change, without tool files. A background task follows them while a receiver exists.
     pub(crate) fn followed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
         let Some(mounts) = self.mounts.clone() else {
             return self.servers.clone();
         };
         let mut servers = self.servers.clone();
-        // The filter reads the hub, which changes this list under its own lock: keep no borrow of the list.
+        // The filter reads the hub, which changes this list under its own lock, so hold no borrow of the list.
         let all = servers.borrow_and_update().clone();
         let no_files = ScannedTools::default();
         let mounted = Arc::new(mounts.filtered(&all, &no_files));
@@ -195,7 +195,7 @@ impl Lists {
         self.mounts.as_ref().is_none_or(shows)
     }
 
-    /// Whether nothing is left out.
+    /// Whether the lists are unfiltered.
     pub(crate) fn are_whole(&self) -> bool {
         self.mounts.is_none()
     }
@@ -295,7 +295,7 @@ impl Lists {
     }
 }
 
-/// The directories of a server's files; each given directory may have some.
+/// Directories of a server's files; each configured directory may hold some.
 fn places(server: &Server) -> BTreeSet<&Path> {
     let paths = server.files.iter();
     paths.filter_map(|file| file.path.parent()).collect()

@@ -1,7 +1,7 @@
-//! The tools that a view of a virtual server has: a filter on the lists of all servers.
+//! The mounted tools of a virtual server: a filter on the lists of all servers.
 //!
-//! Everything of a view is built from its filtered lists: names, stubs, search, check, calls and resources. So a
-//! tool that is not mounted looks like one that does not exist.
+//! Names, stubs, search, check, calls and resources of a view all use its filtered lists. So an unmounted tool looks
+//! like a missing one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +14,13 @@ use crate::visible_servers::VisibleServers;
 
 type Tools = Arc<[Arc<Tool>]>;
 
-/// The mount rules of one virtual server, and the servers that its callers may see.
+/// The mount rules of one virtual server, and the servers visible to its callers.
 #[derive(Debug)]
 pub(crate) struct Mounts {
     rules: MountRules,
     visible: VisibleServers,
     hub: Hub,
-    /// The mounted tools of each server with the list they are from: an unchanged list stays the same list.
+    /// The mounted tools of each server, with the list that they come from. An unchanged list gives the same result.
     mounted: Mutex<HashMap<String, Mounted>>,
 }
 
@@ -43,17 +43,17 @@ impl Mounts {
         }
     }
 
-    /// Whether callers may see the server or the directory of tool files that has this name now.
+    /// Whether callers may see the server or tool file directory that has this name now.
     pub(crate) fn shows(&self, server: &str, files: &ScannedTools) -> bool {
         match self.hub.owner(server) {
             ServerOwner::User(ownership) => self.visible.shows(server, &ownership),
             ServerOwner::Operator => true,
-            // The list can lag behind the hub, which forgets the owner of a server when it removes the server.
+            // The list can lag behind the hub, which drops a server's owner when it removes the server.
             ServerOwner::Unknown => files.servers.iter().any(|known| known.listed.name == server),
         }
     }
 
-    /// The servers with something mounted. A server without a list stays if its tools may be mounted.
+    /// The servers with a mounted tool. A server without a list stays if one of its tools may be mounted.
     pub(crate) fn filtered(&self, lists: &[ServerTools], files: &ScannedTools) -> Vec<ServerTools> {
         let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
         mounted.retain(|name, _| lists.iter().any(|server| server.name == *name));
@@ -99,13 +99,13 @@ impl Mounts {
         mounted.cloned().collect()
     }
 
-    /// Whether tools of this server may be mounted, before their names are known.
+    /// Whether a tool of this server may be mounted, before tool names are known.
     fn may_mount(&self, server: &str, tags: &[String], lists: &[ServerTools]) -> bool {
         let is_of = |name: &str, server: &str| {
             let rest = name.strip_prefix(server);
             rest.is_some_and(|rest| rest.starts_with('.'))
         };
-        // `SERVER.TOOL` is a tool of that server; any other name may be one of this server.
+        // `SERVER.TOOL` is a tool of that server; any other name may be a tool of this server.
         let included = &self.rules.include_tools;
         let is_elsewhere =
             |name: &String| lists.iter().any(|other| is_of(name, &other.name)) && !is_of(name, server);

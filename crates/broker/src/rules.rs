@@ -1,4 +1,4 @@
-//! The rules about calls: the operator's with those of the current servers, narrowed by a virtual server.
+//! The policy on calls: the operator's rules with the current servers' rules, narrowed by a virtual server.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -6,12 +6,12 @@ use policy::Policy;
 use types::ToolGlobs;
 use upstream::ServerConfig;
 
-/// A virtual server's rules about calls.
+/// A virtual server's policy on calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallRules {
-    /// Programs call no tools.
+    /// Programs cannot call tools.
     Off,
-    /// Programs call the tools that these globs leave.
+    /// Programs can call the tools that match these globs.
     Narrowed(ToolGlobs),
 }
 
@@ -22,11 +22,11 @@ pub(crate) struct Rules {
     narrowed: Option<Narrowed>,
 }
 
-/// What a virtual server adds.
+/// The additional policy of a virtual server.
 #[derive(Debug)]
 struct Narrowed {
     calls: CallRules,
-    /// The last narrowed policy, with the host's policy that it is from.
+    /// The last narrowed policy, with the host's policy that it was derived from.
     made: Mutex<Option<(Arc<Policy>, Arc<Policy>)>>,
 }
 
@@ -40,7 +40,7 @@ impl Rules {
         }
     }
 
-    /// These rules and the virtual server's: a call needs both.
+    /// Combines these rules with the virtual server's: a call needs both.
     pub(crate) fn narrowed(&self, calls: CallRules) -> Self {
         Self {
             host: self.host.clone(),
@@ -65,7 +65,7 @@ impl Rules {
         }
     }
 
-    /// Replaces the rules of the servers' definitions.
+    /// Replaces the rules from the servers' definitions.
     pub(crate) fn follow(&self, servers: &[ServerConfig]) {
         let mut host = self.host.write().unwrap_or_else(PoisonError::into_inner);
         *host = Arc::new(host.with_servers(servers.iter().map(ServerConfig::rules)));
@@ -83,7 +83,7 @@ impl Narrowed {
             return policy.clone();
         }
         let policy = match &self.calls {
-            // The globs were checked when the server was made; those that no longer compile allow nothing.
+            // The globs were validated when the server was created; invalid ones allow nothing.
             CallRules::Narrowed(globs) => host.for_virtual_server(globs).ok(),
             CallRules::Off => None,
         };

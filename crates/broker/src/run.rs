@@ -15,7 +15,7 @@ use crate::core::Core;
 use crate::error;
 use crate::scope::RunScope;
 
-/// Characters of a wrong value in a message.
+/// Maximum characters of a wrong value in a message.
 const MAX_SHOWN: usize = 60;
 
 /// The long manual, for `runtime.manual()`.
@@ -189,7 +189,7 @@ impl Args {
             })
     }
 
-    /// Names of the arguments of a tool that are words of a shell.
+    /// Names of the tool's arguments given as words of a shell.
     fn words(&mut self) -> Result<Vec<String>, HostCallError> {
         let Some(words) = self.take("words") else {
             return Ok(Vec::new());
@@ -197,7 +197,7 @@ impl Args {
         serde_json::from_value(words).map_err(|_| error::bad_call("'words' must be a list of names"))
     }
 
-    /// The language of the program that asks.
+    /// The program's language.
     fn language(&mut self) -> Result<Language, HostCallError> {
         match self.optional_text("language")?.as_deref() {
             None | Some("python") => Ok(Language::Python),
@@ -225,7 +225,7 @@ impl Args {
     }
 }
 
-/// A value for a message, cut short.
+/// A value for a message, shortened.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(MAX_SHOWN) {

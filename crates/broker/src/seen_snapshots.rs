@@ -1,4 +1,4 @@
-//! One snapshot for all views without mount rules that show the same servers.
+//! Shares one snapshot among all views without mount rules that show the same servers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::snapshot::Snapshot;
 use crate::visible_servers::VisibleServers;
 
-/// Snapshots by what they show, while somebody uses them.
+/// Snapshots by the shown servers, while in use.
 #[derive(Debug, Default)]
 pub(crate) struct SeenSnapshots(Mutex<HashMap<VisibleServers, Weak<Snapshot>>>);
 

@@ -1,19 +1,19 @@
-//! Which upstream servers a view shows.
+//! The upstream servers that a view shows.
 
 use std::collections::BTreeSet;
 
 use types::{Ownership, TenantId, Visibility};
 
-/// S0-82: the upstream servers that exist for some callers. Servers of the operator's files exist for everybody.
+/// S0-82: the upstream servers visible to some callers. Servers of the operator's files are visible to all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum VisibleServers {
     /// Every server.
     All,
-    /// The public servers of a tenant, and some others.
+    /// The public servers of a tenant, and some other servers.
     Public {
-        /// Servers of other tenants are left out.
+        /// Other tenants' servers are hidden.
         tenant: TenantId,
-        /// Names with ownerships: another server of the same name, or one whose visibility has changed, is left out.
+        /// Names with ownerships. A different server of the same name, or with another visibility, is hidden.
         others: BTreeSet<(String, Ownership)>,
     },
 }
@@ -21,7 +21,7 @@ pub enum VisibleServers {
 // === impl VisibleServers ===
 
 impl VisibleServers {
-    /// Whether they include the user's server.
+    /// Whether the view shows this user-defined server.
     pub(crate) fn shows(&self, name: &str, ownership: &Ownership) -> bool {
         let VisibleServers::Public { tenant, others } = self else {
             return true;

@@ -1,4 +1,4 @@
-//! The current knowledge of results.
+//! The types learned so far.
 //!
 //! A change replaces one entry and leaves the others unchanged.
 

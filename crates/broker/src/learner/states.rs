@@ -95,7 +95,7 @@ impl States {
         has_changed
     }
 
-    /// Drops the unwritten part, because the user requested to forget everything.
+    /// Drops the unwritten part, after a request to forget everything.
     pub(super) fn forget_fresh(&mut self) {
         for state in self.states.values_mut() {
             state.fresh = None;
@@ -157,7 +157,7 @@ impl States {
         fresh.collect()
     }
 
-    /// Takes the written row as the whole knowledge of this subject.
+    /// Replaces the knowledge of this subject by the written row.
     pub(super) fn wrote(&mut self, shared: &SharedLearner, subject: &Subject, known: Observed) {
         let Some(state) = self.states.get_mut(subject) else {
             return;

@@ -1,4 +1,4 @@
-//! One bucket of requests for each upstream credential: how many a minute may have, and pauses that the upstream asks for.
+//! Limits requests per upstream credential: a number per minute, and pauses that the upstream requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -16,10 +16,10 @@ use crate::credential::{CredentialHash, CredentialKeys};
 
 /// The window in which requests count.
 const WINDOW: Duration = Duration::from_secs(60);
-/// A refused call returns this much before its deadline, so that the program sees the error.
+/// A refused call returns this long before its deadline, so that the program sees the error.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// The answer of [`CallWindows::take`]: `None` if the request is granted, else the time until one may be.
+/// The answer of [`CallWindows::take`]: `None` if the request is granted, else the time until the next attempt.
 pub type Taking<'a> = Pin<Box<dyn Future<Output = Result<Option<Duration>, NotCounted>> + Send + 'a>>;
 
 /// The windows could not be reached.
@@ -28,7 +28,7 @@ pub struct NotCounted;
 
 /// Counts requests over several processes.
 pub trait CallWindows: fmt::Debug + Send + Sync {
-    /// Takes one of `most` grants of the key within any window.
+    /// Takes one of `most` grants of the key per window.
     fn take<'a>(&'a self, key: &'a str, most: u32, window: Duration) -> Taking<'a>;
 }
 
@@ -47,22 +47,22 @@ type SharedWindows = Arc<OnceLock<Arc<dyn CallWindows>>>;
 pub(crate) struct Bucket {
     pub(crate) pause: Pause,
     limit: Mutex<SharedLimit>,
-    /// Requests take their turns in the order in which they ask.
+    /// Grants requests in their order of arrival.
     queue: tokio::sync::Mutex<Window>,
-    /// When the request that is first in the queue may be sent.
+    /// When the first queued request may be sent.
     next: Mutex<Option<Instant>>,
     windows: SharedWindows,
 }
 
 #[derive(Debug, Clone, Default)]
 struct SharedLimit {
-    /// The name of the first server with the credential: other processes know the bucket by it.
+    /// Name of the first server with the credential; identifies the bucket to other processes.
     name: String,
-    /// The smallest limit of these servers.
+    /// The smallest limit among these servers.
     most: Option<u32>,
 }
 
-/// When this process sent the requests of the last minute.
+/// Times of this process's requests in the last minute.
 #[derive(Debug, Default)]
 struct Window(VecDeque<Instant>);
 
@@ -122,7 +122,7 @@ impl Buckets {
 // === impl Bucket ===
 
 impl Bucket {
-    /// Waits until one more request may be sent. Refuses at once if that is known to be after the deadline.
+    /// Waits until one more request may be sent. Fails at once if that time is known to be after the deadline.
     pub(crate) async fn take(&self, deadline: Instant) -> Result<(), Refusal> {
         if self.limit.lock().most.is_none() && self.pause.left().is_none() {
             return Ok(());
@@ -164,7 +164,7 @@ impl Bucket {
         wait.map_or(Ok(()), |retry_in| Err(Refusal::Limit { limit, retry_in }))
     }
 
-    /// For a request whose time ended while others were before it.
+    /// For a request whose deadline passed while it was queued.
     fn refusal_in_queue(&self) -> Refusal {
         if let Some(retry_in) = self.pause.left() {
             return Refusal::Pause { retry_in };
@@ -181,7 +181,7 @@ impl Bucket {
 // === impl Window ===
 
 impl Window {
-    /// `None` if one more request fits into the window, and counts from now on.
+    /// Grants one more request and returns `None`, or returns the time until the window has room.
     fn take(&mut self, most: u32) -> Option<Duration> {
         let now = Instant::now();
         while self.0.front().is_some_and(|sent| *sent + WINDOW <= now) {
@@ -192,7 +192,7 @@ impl Window {
             self.0.push_back(now);
             return None;
         }
-        // The limit may have become smaller: as many requests must leave the window as exceed it.
+        // The limit may have shrunk: wait until the window holds fewer requests than the limit.
         let last = self.0.get(self.0.len() - most)?;
         Some(*last + WINDOW - now)
     }

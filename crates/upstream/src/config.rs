@@ -53,7 +53,7 @@ pub struct ServerConfig {
     pub tools: ToolRules,
     /// Words by which virtual servers mount or leave out the server's tools.
     pub tags: Vec<String>,
-    /// Whose it is, if a user of the gateway defined it; everybody may see a server of the operator's files.
+    /// Owner, if a gateway user defined the server. All callers see servers of the operator's files.
     pub ownership: Option<Ownership>,
     /// Process or HTTP.
     pub transport: Transport,

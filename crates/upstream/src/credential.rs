@@ -1,7 +1,7 @@
-//! Which credential a definition uses.
+//! Identifies the credential of a definition.
 //!
 //! Servers with one credential share a bucket of requests. The credential itself stays in its definition: only keyed
-//! hashes are compared, and their keys live as long as the process.
+//! hashes are compared, with keys that live as long as the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -12,15 +12,15 @@ use upstream_wire::{Http, Stdio, Transport};
 
 use crate::config::ServerConfig;
 
-/// The keys of the hashes; two, because one hash of 64 bits could be equal for two credentials.
+/// Keys of the hashes. Two hashes, because one 64-bit hash could collide.
 #[derive(Debug, Default)]
 pub(crate) struct CredentialKeys([RandomState; 2]);
 
-/// Equal for equal credentials. Means nothing to another process.
+/// Equal for equal credentials; meaningless to other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CredentialHash([u64; 2]);
 
-/// To whom a server knows its callers to belong.
+/// The account that a server sees as its caller.
 #[derive(Hash)]
 struct Credential<'a> {
     destination: Destination<'a>,
@@ -36,12 +36,12 @@ enum Destination<'a> {
 
 #[derive(Hash)]
 enum Proof<'a> {
-    /// The header: its scheme in lower case, and the rest.
+    /// The header's scheme in lower case, and its value.
     Authorization(String, &'a str),
     TokenFile(&'a Path),
     /// All secret values of the definition.
     Secrets(&'a BTreeSet<String>),
-    /// Nothing secret, or a login. Only servers of one definer share a bucket: no other tenant uses it up.
+    /// No secret, or a login. Only servers of one definer share such a bucket, so other tenants cannot use it up.
     Remote {
         client_id: Option<&'a str>,
         definer: Definer<'a>,
@@ -55,10 +55,10 @@ enum Proof<'a> {
     },
 }
 
-/// Who may define a server.
+/// Who defined a server.
 #[derive(Hash)]
 enum Definer<'a> {
-    /// In a file, or as an unrestricted admin for everybody.
+    /// From a file, or by an unrestricted admin for all users.
     Operator,
     Team(&'a TenantId, &'a TeamId),
     User(&'a TenantId, &'a UserId),

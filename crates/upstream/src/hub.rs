@@ -50,7 +50,7 @@ struct Inner {
     closing: CancellationToken,
 }
 
-/// Whose a server is.
+/// Owner of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerOwner {
     /// There is no such server.
@@ -152,7 +152,8 @@ impl Hub {
         }
     }
 
-    /// Counts the requests of limited servers in windows that several processes share. Later windows are ignored.
+    /// Counts the requests of limited servers in windows that several processes share. Only the first call takes
+    /// effect.
     pub fn count_in(&self, windows: Arc<dyn CallWindows>) {
         self.inner.factory.buckets.count_in(windows);
     }
@@ -227,7 +228,7 @@ impl Hub {
             .unwrap_or_default()
     }
 
-    /// Whose the server with this name is now.
+    /// Owner of the server that has this name now.
     pub fn owner(&self, server: &str) -> ServerOwner {
         let servers = self.server_set();
         let Some(server) = servers.server(server) else {

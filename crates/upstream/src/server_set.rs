@@ -99,7 +99,7 @@ impl ServerFactory {
     }
 
     /// Rebuilds the snapshot of all tools and the servers' indices in it. Without a change, no receiver wakes. A
-    /// changed definition wakes them all, because views depend on its tags and its ownership.
+    /// changed definition wakes every receiver, because views depend on its tags and ownership.
     fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<ManagedServer>]) {
         // Indices change while the snapshot is locked, so that no server publishes at another's index.
         self.all_tools.send_if_modified(|all| {
@@ -124,7 +124,7 @@ impl ServerFactory {
     }
 
     fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> ManagedServer {
-        // Each changed definition has a file of its own, so users could fill the disk.
+        // Each changed definition has its own file, so users could fill the disk.
         let is_kept = config.ownership.is_none();
         let cache_dir = self.cache_dir.as_deref().filter(|_| is_kept);
         let cache = cache_dir.map(|directory| CacheFile::new(directory, &config));
@@ -137,7 +137,7 @@ impl ServerFactory {
             supervisor: Arc::clone(&self.supervisor),
             control_groups: Arc::clone(&self.control_groups),
             log: self.logs.of(&config.name),
-            // A login belongs to a person of this machine, and not to users of the gateway.
+            // A login belongs to a person on this machine, not to gateway users.
             logins: self.logins.clone().filter(|_| config.ownership.is_none()),
             client: Arc::clone(&self.client),
             pause: bucket.pause.clone(),

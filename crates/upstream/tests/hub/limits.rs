@@ -196,7 +196,7 @@ async fn a_call_is_repeated_only_where_a_trusted_server_says_that_it_may_be() {
     }
 }
 
-/// The control groups of servers that this process has made.
+/// Number of servers' control groups made by this process.
 fn groups() -> usize {
     let own = format!("codeyard-servers-{:x}-", std::process::id());
     let found = |directory: &Path| {

@@ -35,11 +35,11 @@ pub struct Connector {
     pub logins: Option<Logins>,
     /// The client that answers the server's requests.
     pub client: ClientSlot,
-    /// Begins when a remote server answers that it gets too many requests.
+    /// Begins when a remote server answers that it receives too many requests.
     pub pause: Pause,
 }
 
-/// The tools of a server. A remote server may ask for some arguments of a call in headers.
+/// The tools of a server, some of whose arguments a remote server may require in headers.
 pub trait ToolDefinitions: fmt::Debug + Send + Sync {
     /// The tool, if the server has listed it.
     fn tool(&self, name: &str) -> Option<Arc<Tool>>;

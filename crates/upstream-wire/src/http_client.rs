@@ -39,8 +39,8 @@ pub(crate) async fn build(scheme: Scheme) -> Result<Client, String> {
     built.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
-/// A client for processes of the same gateway, whose addresses the operator wrote: names may lead to private addresses.
-/// Without certificate authorities on this machine, only `http` works.
+/// A client for other processes of the gateway, whose addresses the operator wrote: names may resolve to private
+/// addresses. Without certificate authorities on this machine, only `http` works.
 ///
 /// # Errors
 /// If no client can be made.

@@ -1,4 +1,4 @@
-//! Until when a server wants no requests, for all connections that use one credential.
+//! Pauses requests at a server's request, for all connections with one credential.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Longest pause that a server can impose. After it, one request asks the server again.
+/// Maximum pause that a server can impose. After it, one request tests the server again.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Clones share one pause.
@@ -18,14 +18,14 @@ pub struct Pause {
 // === impl Pause ===
 
 impl Pause {
-    /// Begins a pause, or makes the current one longer.
+    /// Begins a pause, or extends the current one.
     pub fn begin(&self, time: Duration) {
         let until = Instant::now() + time.min(LONGEST);
         let mut current = self.until.lock();
         *current = (*current).max(Some(until));
     }
 
-    /// How long the pause still takes; `None` without one.
+    /// Remaining time of the pause; `None` without a pause.
     pub fn left(&self) -> Option<Duration> {
         let until = (*self.until.lock())?;
         Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())

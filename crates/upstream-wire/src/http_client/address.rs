@@ -33,7 +33,7 @@ pub enum AddressError {
     /// An address inside this machine's network, in a definition that must be public.
     #[error("is inside the gateway's own network; only an unrestricted platform admin names such an address")]
     NotPublic,
-    /// A server outside names an address inside this machine's network.
+    /// A public server names an address inside this machine's network.
     #[error("is inside this machine's own network, where {0} is not; a server may not send codeyard there")]
     InternalNetwork(String),
 }
@@ -43,8 +43,8 @@ pub fn check_url(url: &str) -> Result<(), AddressError> {
     parse(url).map(drop)
 }
 
-/// Checks a server's address that somebody else than the operator wrote: it must not be inside this machine's network.
-/// A name may still resolve to an address inside; each connection checks that.
+/// Checks a server's address that a user wrote, not the operator: it must not be inside this machine's network. A
+/// name may still resolve to an address inside; each connection checks that.
 pub fn check_public_url(url: &str) -> Result<(), AddressError> {
     let url = parse(url)?;
     let is_inside = match ip_literal(&url) {

@@ -98,7 +98,7 @@ impl Workspaces {
         path: &Path,
         most: u64,
     ) -> Result<Vec<u8>, ReadError> {
-        // If any directory above the file is unusable, the file counts as missing.
+        // If a directory above the file is unusable, the file counts as missing.
         let sessions = self
             .sessions(principal)
             .ok()

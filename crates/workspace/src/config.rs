@@ -8,7 +8,7 @@ pub(crate) const WORKSPACE: &str = "workspace";
 pub(crate) const SESSIONS: &str = "sessions";
 pub(crate) const RESULTS: &str = "results";
 pub(crate) const SCRATCH: &str = "scratch";
-/// What holds files in a principal's directory. Earlier versions kept results outside `sessions`.
+/// Entries of a principal's directory that hold files. Earlier versions kept results outside `sessions`.
 pub(crate) const PARTS: [&str; 3] = [WORKSPACE, SESSIONS, RESULTS];
 
 const MIB: u64 = 1024 * 1024;

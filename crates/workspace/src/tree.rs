@@ -6,8 +6,8 @@
 //! <trees>/.new-<pid>-<number>       being written, or spare; locked by its writer
 //! ```
 //!
-//! Trees share the files that they have in common as hard links. A new tree begins as the spare one, a tree that equals
-//! the current one, so that a changed tool costs the files that changed.
+//! Trees share common files as hard links. A new tree starts from the spare one, which equals the current tree, so
+//! that publishing costs only the changed files.
 
 mod build;
 mod manifest;
@@ -41,7 +41,7 @@ const ATTEMPTS: usize = 16;
 pub(crate) struct Trees {
     root: PathBuf,
     current: Mutex<HashMap<Principal, Tree>>,
-    /// Locked while it is made, which takes longer than a new tree without it.
+    /// Locked during construction, which takes longer than writing a new tree without the spare one.
     spare: Mutex<Option<Unfinished>>,
     written: AtomicU64,
 }
@@ -171,7 +171,7 @@ impl Trees {
         }))
     }
 
-    /// Takes no more files from the trees of this process: they may share a damaged one.
+    /// Stops linking files of this process's trees: they may share a damaged file.
     fn forget_files(&self) {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(spare);
@@ -265,7 +265,7 @@ impl Trees {
     }
 }
 
-/// Whether the name still leads to the open directory.
+/// Whether the name still refers to the open directory.
 fn is_named(root: &Directory, name: &str, open: &OwnedFd) -> Result<bool, WorkspaceError> {
     Ok(match (fs::fstat(open), root.child(name.as_ref())?) {
         (Ok(open), Some(named)) => open.st_ino == named.stat()?.st_ino,

@@ -33,7 +33,7 @@ pub use error::{FileError, ShownPath};
 pub use read::FileText;
 pub use write::WrittenText;
 
-/// Most entries of a listing.
+/// Maximum entries of a listing.
 pub const MOST_ENTRIES: usize = 10_000;
 
 const MIB: u64 = 1024 * 1024;
@@ -41,24 +41,24 @@ const MIB: u64 = 1024 * 1024;
 /// Bounds in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileLimits {
-    /// Largest file that is read.
+    /// Maximum size of a file that is read.
     pub read: u64,
-    /// Largest file in `/scratch` and `/results`.
+    /// Maximum size of a file in `/scratch` and `/results`.
     pub file: u64,
-    /// All files in `/scratch` and `/results` together.
+    /// Maximum size of all files in `/scratch` and `/results` together.
     pub total: u64,
 }
 
 /// One session's virtual file system: `/tools`, `/scratch`, `/skills` and `/results`. The files stay while the value
-/// lives; each call takes a new value, so that it sees the current tools.
+/// lives. Each call takes a new value, to see the current tools.
 #[derive(Debug)]
 pub struct VirtualFiles {
     roots: [Root; 4],
     policy: FilePolicy,
     limits: FileLimits,
-    /// The principal's directory, which holds the sessions' and which no session sees.
+    /// The principal's directory, which contains the sessions' directories and is hidden from sessions.
     place: OwnedFd,
-    /// User who owns what is written.
+    /// Owner of written files.
     owner: Ids,
     workspaces: Workspaces,
     principal: Principal,
@@ -70,16 +70,16 @@ pub struct VirtualFiles {
 struct Root {
     name: &'static str,
     description: &'static str,
-    /// `None`: an empty directory, because nothing was published yet.
+    /// `None` is an empty directory: nothing was published yet.
     directory: Option<OwnedFd>,
     access: Access,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Files of Codeyard, which programs cannot change.
+    /// Files of codeyard, which programs cannot change.
     ReadOnly,
-    /// Files of programs.
+    /// Files that programs may change.
     Writable,
 }
 
@@ -187,10 +187,10 @@ impl VirtualFiles {
         self.lease.clone()
     }
 
-    /// Checks what programs have written against the limits, as after a run.
+    /// Checks the programs' files against the limits, as after a run.
     ///
     /// # Errors
-    /// The first file that is too large, or that all files together are too large.
+    /// The first file that is too large, or the total size.
     pub fn check_disk(&self) -> Result<(), FileError> {
         if self.written_bytes(Some(self.limits.file))? > self.limits.total {
             return Err(FileError::DiskFull);
@@ -198,7 +198,7 @@ impl VirtualFiles {
         Ok(())
     }
 
-    /// Bytes of all regular files below the writable roots, by their sizes. What cannot be counted is too much.
+    /// Total size of all regular files below the writable roots. Files that cannot be counted exceed the limit.
     fn written_bytes(&self, largest: Option<u64>) -> Result<u64, FileError> {
         let mut total = 0_u64;
         for root in self.roots.iter().filter(|root| root.access == Access::Writable) {
@@ -249,7 +249,7 @@ fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
-/// Finds by the path without surrounding white space, as the original does, and else by the path with what follows it:
+/// Finds by the trimmed path, as the original does. If that is missing, keeps the white space at the end, because
 /// names may end in white space.
 fn find<T>(path: &str, find: impl Fn(&VirtualPath) -> Result<T, FileError>) -> Result<T, FileError> {
     let found = find(&VirtualPath::parse(path.trim())?);

@@ -1,4 +1,4 @@
-//! Directories of sessions: shared by name, repaired, removed when nobody uses them.
+//! Session directories: shared by name, repaired, removed when unused.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

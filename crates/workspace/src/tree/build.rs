@@ -15,28 +15,28 @@ use super::manifest::{DIRECTORY, FILE, Manifest, directories};
 use crate::directory::CONFINED;
 use crate::error::WorkspaceError;
 
-/// A tree under a temporary name, which only this process knows.
+/// A tree under construction, under a temporary name that only this process uses.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     pub(super) name: String,
     pub(super) path: PathBuf,
     /// Exclusive.
     pub(super) lock: OwnedFd,
-    /// What is there.
+    /// The present files.
     pub(super) manifest: Manifest,
 }
 
-/// A tree whose files others may share.
+/// A tree whose files may be linked into others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinkSource<'a> {
     pub(super) place: &'a OwnedFd,
     pub(super) manifest: &'a Manifest,
 }
 
-/// Gives a tree the files of a manifest. A file that `source` has is linked; the content of any other comes from `made`.
+/// Gives a tree the files of a manifest: links from `source` if possible, otherwise content from `made`.
 ///
 /// # Errors
-/// If the file system refuses something, or a file has neither.
+/// If the file system refuses a step, or a file is in neither.
 pub(super) fn change(
     tree: &Unfinished,
     wanted: &Manifest,
@@ -91,7 +91,7 @@ pub(super) fn change(
     Ok(())
 }
 
-/// Links a file of another tree; false if that tree has another file, or the file system refuses.
+/// Links a file of another tree; false if that tree has a different file, or the file system refuses.
 fn links(source: LinkSource<'_>, wanted: &Manifest, name: &str, place: &OwnedFd) -> bool {
     source.manifest.get(name) == wanted.get(name)
         && fs::linkat(source.place, name, place, name, AtFlags::empty()).is_ok()
@@ -106,7 +106,7 @@ fn write(directory: &OwnedFd, name: &str, content: &[u8]) -> std::io::Result<()>
     Ok(fs::fchmod(&file, FILE)?)
 }
 
-/// The content with the present time in the place of its mark.
+/// The content, with its time mark replaced by the present time.
 fn timed(mut content: Vec<u8>) -> Vec<u8> {
     if let Some(at) = mark(&content) {
         content.splice(at..at + WRITTEN_AT.len(), now().into_bytes());
@@ -119,7 +119,7 @@ fn now() -> String {
     now.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Where the content has the mark of a time.
+/// Position of the time mark in the content.
 pub(super) fn mark(content: &[u8]) -> Option<usize> {
     let mark = WRITTEN_AT.as_bytes();
     content.windows(mark.len()).position(|part| part == mark)

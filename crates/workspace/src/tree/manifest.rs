@@ -1,4 +1,4 @@
-//! What a tree holds: its files by name, their keys, and the name of the tree that follows from them.
+//! The manifest of a tree: its files by name and their keys, from which the tree's name is derived.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

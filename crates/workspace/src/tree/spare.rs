@@ -7,11 +7,11 @@ use super::{Tree, Trees, sweep};
 use crate::directory::Directory;
 use crate::error::WorkspaceError;
 
-/// Files from which on a spare tree is kept: linking fewer takes a few milliseconds.
+/// Minimum number of files for a spare tree: linking fewer takes only milliseconds.
 const WORTH: usize = 500;
 
 impl Trees {
-    /// The spare tree, if there is one that nobody is making now.
+    /// The spare tree, unless it is missing or under construction.
     pub(super) fn take_spare(&self) -> Option<Unfinished> {
         match self.spare.try_lock() {
             Ok(mut spare) => spare.take(),
@@ -37,7 +37,7 @@ impl Trees {
             None => self.begin(root)?,
         };
         let Some(mut begun) = begun else { return Ok(()) };
-        // All files come from the tree.
+        // Every file is in the tree.
         let made = build::change(&begun, &tree.manifest, Some(tree.source()), &|_| None);
         if let Err(error) = made {
             sweep::remove(root, begun.name.as_ref());

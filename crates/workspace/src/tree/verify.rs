@@ -68,7 +68,7 @@ pub(super) fn verify(tree: &OwnedFd, files: &Files<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the content is the wanted one, with any time in the place of its mark.
+/// Whether the content is the expected one, with any time in place of its mark.
 fn is_same(found: &[u8], wanted: &[u8]) -> bool {
     let Some(at) = mark(wanted) else {
         return found == wanted;

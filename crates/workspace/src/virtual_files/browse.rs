@@ -1,4 +1,4 @@
-//! Lists directories, in bounded time and memory however many entries a program made.
+//! Lists directories, in bounded time and memory for any number of entries.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,10 +15,10 @@ use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 use crate::virtual_files::policy::Operation;
 
-/// Directory that a request without a path lists.
+/// Default directory.
 const DEFAULT: &str = "/tools";
 
-/// Most entries of one directory that are looked at.
+/// Maximum entries of one directory that are examined.
 pub(super) const MOST_SEEN: usize = 250_000;
 
 /// A request for a list.
@@ -28,7 +28,7 @@ pub struct Browse<'a> {
     pub path: &'a str,
     /// Whether names that begin with `.` are listed.
     pub include_hidden: bool,
-    /// Brought into the range from 1 to [`MOST_ENTRIES`].
+    /// Clamped to the range from 1 to [`MOST_ENTRIES`].
     pub max_entries: usize,
 }
 
@@ -46,7 +46,8 @@ pub struct DirectoryListing {
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Bytes that are not UTF-8 are `U+FFFD`; the path still leads to the entry if no other name looks the same.
+    /// Bytes outside UTF-8 are shown as `U+FFFD`; the path still leads to the entry, unless another name looks the
+    /// same.
     pub name: String,
     /// Virtual path.
     pub path: String,
@@ -68,14 +69,14 @@ pub enum ListedKind {
     Directory,
 }
 
-/// Order of entries: directories, then lower case, then the name itself.
+/// Order of entries: directories first, then lower-case name, then exact name.
 type Order = (Reverse<bool>, String, Vec<u8>);
 
 impl VirtualFiles {
     /// Lists a directory, or one file.
     ///
     /// # Errors
-    /// If the path leads to nothing that may be read.
+    /// If the path is missing or not readable.
     pub fn browse(&self, request: &Browse<'_>) -> Result<DirectoryListing, FileError> {
         let path = match request.path.trim() {
             "" => DEFAULT,
@@ -123,7 +124,7 @@ impl VirtualFiles {
         };
         Ok(DirectoryListing {
             path: path.text().to_owned(),
-            // An entry that went meanwhile is left out.
+            // Leaves out entries that were removed meanwhile.
             entries: names.iter().filter_map(entry).collect(),
             truncated,
         })

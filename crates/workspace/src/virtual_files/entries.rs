@@ -1,4 +1,4 @@
-//! Lists and opens files for an evaluator of commands, which reads them in its own way.
+//! Lists and opens files for an evaluator of commands.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,11 +19,11 @@ use crate::virtual_files::policy::Operation;
 pub struct DirectoryEntry {
     /// Any bytes but `/` and NUL.
     pub name: OsString,
-    /// Of the entry itself, also where it is a link.
+    /// Kind of the entry itself, not of a link's target.
     pub kind: EntryKind,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A directory.
@@ -38,7 +38,7 @@ impl VirtualFiles {
     /// All entries of a directory, in any order. Those of `/` are the roots.
     ///
     /// # Errors
-    /// If the path leads to no directory that may be read.
+    /// If the path is not a readable directory.
     pub fn entries(&self, path: &str) -> Result<Vec<DirectoryEntry>, FileError> {
         let path = &VirtualPath::parse(path)?;
         if path.is_top() {
@@ -81,7 +81,7 @@ impl VirtualFiles {
     /// Opens a regular file of any size for reading.
     ///
     /// # Errors
-    /// If the path leads to no file that may be read.
+    /// If the path is not a readable file.
     pub fn open(&self, path: &str) -> Result<File, FileError> {
         let (file, _) = self.open_file(&VirtualPath::parse(path)?)?;
         Ok(file.into())

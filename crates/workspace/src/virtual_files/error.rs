@@ -1,11 +1,11 @@
-//! Why a file is not listed, read or written: the original's messages, and some more.
+//! Errors of listing, reading and writing: the original's messages, and additional ones.
 
 use std::fmt;
 use std::io;
 
 use crate::virtual_files::policy::Operation;
 
-/// Characters of a path that a message repeats.
+/// Maximum characters of a path in a message.
 const MAX_SHOWN: usize = 300;
 
 /// Why a request on virtual files failed.
@@ -68,7 +68,7 @@ pub enum FileError {
     System { path: ShownPath, cause: io::Error },
 }
 
-/// A path as messages show it: unseen characters spelled out, and cut if it is long.
+/// A path for messages: unprintable characters escaped, and shortened if long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownPath(String);
 

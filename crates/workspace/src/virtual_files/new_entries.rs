@@ -1,6 +1,6 @@
-//! Makes files and directories where no program reaches them, and moves them to their places when they are complete.
+//! Creates files and directories out of programs' reach, and moves complete ones into place.
 //!
-//! A session that begins meanwhile never meets an entry that does not belong to its programs.
+//! A session that starts meanwhile never sees an entry owned by another user.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -14,23 +14,23 @@ use crate::confined::WITHIN;
 use crate::directory::Ids;
 use crate::remove::NEW;
 
-/// What a program would give its files with the usual umask.
+/// Mode of a program's files under the usual umask.
 const FILE: Mode = Mode::from_raw_mode(0o644);
 const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
-/// Mode of an entry that is not complete.
+/// Mode of an incomplete entry.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// Where entries are made, and for whom.
+/// Location and owner of new entries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewEntries<'a> {
-    /// The principal's directory, which no session sees. It is on the file system of the sessions' files.
+    /// The principal's directory, hidden from sessions, on the file system of the sessions' files.
     pub(super) place: BorrowedFd<'a>,
-    /// User who owns what is made.
+    /// Owner of new entries.
     pub(super) owner: Ids,
 }
 
 impl NewEntries<'_> {
-    /// Makes a directory, and tells whether it did: a program may have taken the name.
+    /// Makes a directory; returns false if a program has taken the name.
     pub(super) fn directory(self, above: BorrowedFd<'_>, name: &str) -> Result<bool, Errno> {
         let new = fresh();
         fs::mkdirat(self.place, new.as_str(), PRIVATE)?;
@@ -54,7 +54,7 @@ impl NewEntries<'_> {
         self.give(directory.as_fd())
     }
 
-    /// Makes a file with this content. It takes the place of a file that has the name.
+    /// Makes a file with this content; replaces an existing file of that name.
     pub(super) fn file(self, parent: BorrowedFd<'_>, name: &str, content: &str) -> io::Result<File> {
         let new = fresh();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -87,7 +87,7 @@ impl NewEntries<'_> {
     }
 }
 
-/// A name that no other write uses: of this process, or of another.
+/// A name unique among the writes of all processes.
 fn fresh() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,12 +1,12 @@
-//! Virtual paths as text: normalized before anything looks at them.
+//! Virtual paths as text, normalized before use.
 
 use crate::virtual_files::error::{FileError, ShownPath};
 
 /// Longest path in bytes: the kernel's bound on a path.
 const LONGEST: usize = 4_095;
 
-/// A path that begins with `/`, without empty components, `.` and `..`. A path without the first `/` counts from the
-/// root. Nothing is decoded, and case matters.
+/// An absolute path without empty components, `.` and `..`. A path without the first `/` starts at the root. The text
+/// is not decoded, and case matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VirtualPath {
     text: String,
@@ -46,7 +46,7 @@ impl VirtualPath {
         ShownPath::new(&self.text)
     }
 
-    /// The first component, and what follows it; both are empty for `/`.
+    /// The first component and the rest; both are empty for `/`.
     pub(super) fn split(&self) -> (&str, &str) {
         let path = self.text.strip_prefix('/').unwrap_or(&self.text);
         path.split_once('/').unwrap_or((path, ""))

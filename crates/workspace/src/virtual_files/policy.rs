@@ -1,4 +1,4 @@
-//! Which virtual paths may be read and written: deny first, then the list of the operation.
+//! Decides which virtual paths may be read and written: the deny list first, then the operation's list.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use types::FileGlobs;
 use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 
-/// The globs on paths, and the message when they forbid one.
+/// The globs on paths, and the message of a refusal.
 #[derive(Debug, Clone)]
 pub struct FilePolicy(FileAccess);
 
-/// What a request does.
+/// An operation on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Operation {
@@ -23,7 +23,7 @@ pub enum Operation {
 // === impl FilePolicy ===
 
 impl FilePolicy {
-    /// A policy of these globs.
+    /// A policy with these globs.
     ///
     /// # Errors
     /// Every invalid glob, at least one.
@@ -31,7 +31,7 @@ impl FilePolicy {
         FileAccess::new(globs).map(FilePolicy)
     }
 
-    /// A policy that reaches no path.
+    /// A policy that denies every path.
     pub fn nothing() -> FilePolicy {
         FilePolicy(FileAccess::none())
     }

@@ -1,4 +1,4 @@
-//! Reads text files, and finds what a virtual path names.
+//! Reads text files, and resolves virtual paths.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,10 +18,10 @@ use crate::virtual_files::error::FileError;
 use crate::virtual_files::path::VirtualPath;
 use crate::virtual_files::policy::Operation;
 
-/// Stands for bytes that are not UTF-8.
+/// Replaces bytes outside UTF-8.
 const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
 
-/// Most names that are compared with a name that is not UTF-8.
+/// Maximum number of names compared with a name outside UTF-8.
 const MOST_COMPARED: usize = 10_000;
 
 /// A file's text.
@@ -41,7 +41,7 @@ impl VirtualFiles {
     /// Reads a text file.
     ///
     /// # Errors
-    /// If the path leads to no file that may be read, or the file is no text or too large.
+    /// If the path is not a readable file, or the file is too large or not UTF-8.
     pub fn read(&self, path: &str) -> Result<FileText, FileError> {
         if path.trim().is_empty() {
             return Err(FileError::PathRequired);
@@ -100,11 +100,11 @@ impl VirtualFiles {
         let Some(top) = &root.directory else {
             return Err(FileError::Missing(path.shown()));
         };
-        // The kind is known before the file is opened: opening a FIFO would wake a program that waits for a reader.
+        // Check the kind before opening: opening a FIFO would wake a program that waits for a reader.
         let held = held(top.as_fd(), below).map_err(|cause| reason(path, cause))?;
         let stat = fs::fstat(&held).map_err(|cause| reason(path, cause))?;
         check_kind(path, &stat, root.access)?;
-        // Only the descriptor's own entry: no program can put anything in its place.
+        // Open the descriptor's own entry, which no program can replace.
         let same = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&held));
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = fs::open(same, flags, Mode::empty()).map_err(|cause| reason(path, cause))?;
@@ -112,10 +112,10 @@ impl VirtualFiles {
     }
 }
 
-/// Checks that a file is one whose content may be read.
+/// Checks that a file's content may be read.
 pub(super) fn check_kind(path: &VirtualPath, stat: &Stat, access: Access) -> Result<(), FileError> {
     match FileType::from_raw_mode(stat.st_mode) {
-        // The shared trees link files that several of them hold.
+        // Files of the shared trees have hard links in several trees.
         FileType::RegularFile if stat.st_nlink > 1 && access == Access::Writable => Err(FileError::Linked {
             path: path.shown(),
             names: stat.st_nlink,
@@ -130,7 +130,7 @@ pub(super) fn check_kind(path: &VirtualPath, stat: &Stat, access: Access) -> Res
     }
 }
 
-/// Holds what lies at a path below a root, without opening it.
+/// Opens a path below a root as a handle (`O_PATH`).
 pub(super) fn held(top: BorrowedFd<'_>, below: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = |path: &OsStr| fs::openat2(top, path, flags, Mode::empty(), WITHIN);
@@ -143,7 +143,7 @@ pub(super) fn held(top: BorrowedFd<'_>, below: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// The path with its names that are not UTF-8, where one name alone looks like the path's.
+/// The path with its real names outside UTF-8, each if exactly one name looks like it.
 fn real(top: BorrowedFd<'_>, below: &str) -> PathBuf {
     let mut path = PathBuf::new();
     for part in below.split('/') {
@@ -181,7 +181,7 @@ pub(super) fn reason(path: &VirtualPath, cause: Errno) -> FileError {
     match cause {
         Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => FileError::Missing(path_shown),
         Errno::LOOP => FileError::Link(path_shown),
-        // A file system that somebody mounted below the root.
+        // Another file system is mounted below the root.
         Errno::XDEV => FileError::Outside(path_shown),
         Errno::ACCESS | Errno::PERM => FileError::Denied {
             operation: Operation::Read,

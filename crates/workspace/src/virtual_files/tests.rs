@@ -1,4 +1,4 @@
-//! Virtual files: exact answers, and whatever programs plant, nothing outside is listed, read or written.
+//! Virtual files: exact answers. Whatever programs plant, no file outside is listed, read or written.
 
 mod answers;
 mod hostile;
@@ -11,7 +11,7 @@ use crate::WorkspaceConfig;
 
 const SECRET: &str = "what lies outside";
 
-/// A session's files beside a file that must stay unreachable.
+/// A session's files, beside a file that must stay unreachable.
 struct Yard {
     home: tempfile::TempDir,
     workspaces: Workspaces,

@@ -10,7 +10,7 @@ use crate::session::wire::Guard;
 #[cfg(all(feature = "removable-guards", not(debug_assertions)))]
 compile_error!("`removable-guards` is for tests: it weakens the sandbox, so a release build refuses it");
 
-/// Guards by the names that probes use.
+/// Guards by the probes' names for them.
 pub const NAMES: [(&str, Guard); 12] = [
     ("network-namespace", Guard::Network),
     ("pid-namespace", Guard::Pids),

@@ -1,6 +1,6 @@
 //! The zygote of a guest that is part of this program: it confines itself, and returns as a session in each clone.
 //!
-//! The launcher executes it in the template as it executes Python, whose `zygote.py` takes the same steps.
+//! The launcher executes it in the template, as it executes Python. Python's `zygote.py` takes the same steps.
 
 mod code_pages;
 
@@ -48,19 +48,19 @@ pub struct ZygoteError {
 /// Whether sessions may execute files that they wrote to their own file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnFiles {
-    /// They may only read and write them.
+    /// Only read and write.
     Data,
-    /// They may also execute them.
+    /// Read, write and execute.
     Executable,
 }
 
-/// Confines this process, tells the host that it can request sessions, and serves the requests. Returns in every
-/// session, confined, with its channel as descriptor [`CONTROL`]. The zygote itself ends with its host.
+/// Confines this process, reports to the host that it can make sessions, and serves requests. Returns in every
+/// session, confined, with the channel as descriptor [`CONTROL`]. The zygote itself ends with its host.
 ///
 /// `greeting` receives the zygote's address space in bytes and returns its first message.
 ///
 /// # Errors
-/// The step that failed. The process has served nothing then.
+/// The failed step; then no request was served.
 pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>) -> Result<(), ZygoteError> {
     code_pages::inherit().map_err(|cause| error("keep the code's pages mapped", cause))?;
     let ruleset = ruleset(own_files)?;
@@ -70,7 +70,7 @@ pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>
     let confined = unsafe { session::codeyard_confine_zygote(base.as_ptr(), instructions(base)) };
     checked(confined, "confine the zygote")?;
     refuse_threads()?;
-    // A session can be interrupted from its first moment. Until it has a handler, interrupts are ignored.
+    // Ignore interrupts until a session has a handler, because a session can be interrupted at once.
     crate::launcher::sys::ignore_interrupts();
     let tid = tid_address();
     let greeting = greeting(address_space()?);
@@ -86,7 +86,7 @@ pub fn become_session(own_files: OwnFiles, greeting: impl FnOnce(u64) -> Vec<u8>
     Ok(())
 }
 
-/// The channel of a session, for the one owner that a session has.
+/// The channel of a session. Call this once.
 pub fn channel() -> UnixStream {
     // SAFETY: the descriptor is the session's channel, and only its owner uses it.
     UnixStream::from(unsafe { OwnedFd::from_raw_fd(CONTROL) })
@@ -116,7 +116,7 @@ pub fn executed_path() -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
 }
 
-/// Takes interrupts from now on; [`take_interrupt`] reports them.
+/// Installs the interrupt handler; [`is_interrupted`] reports interrupts.
 ///
 /// # Errors
 /// If the system refuses the handler.
@@ -134,8 +134,8 @@ pub fn catch_interrupts() -> io::Result<()> {
     }
 }
 
-/// Has a write beyond the limit of a file's size fail instead of ending the process. Only sessions without a pid
-/// namespace need this: the signal does not end the first process of a namespace.
+/// Makes a write beyond the file size limit fail instead of ending the process. Only sessions without a pid namespace
+/// need this: the signal does not end a namespace's first process.
 pub fn survive_large_files() {
     // SAFETY: ignoring a signal runs no code.
     unsafe {
@@ -148,12 +148,13 @@ pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Forgets an interrupt, before the next run begins.
+/// Clears the interrupt flag, before the next run begins.
 pub fn forget_interrupt() {
     INTERRUPTED.store(false, Ordering::Relaxed);
 }
 
-/// Limits this process to one heap. Each further one would reserve 64 MiB of addresses, which the memory limit counts.
+/// Limits this process to one heap. Each further heap would reserve 64 MiB of addresses, which the memory limit
+/// counts.
 pub fn share_heap() {
     // SAFETY: mallopt takes numbers.
     #[cfg(target_env = "gnu")]
@@ -192,7 +193,7 @@ fn instructions(filter: &[u8]) -> u16 {
     u16::try_from(filter.len() / INSTRUCTION).unwrap_or(u16::MAX)
 }
 
-/// A clone would have only one of several threads.
+/// A clone keeps only one thread.
 fn refuse_threads() -> Result<(), ZygoteError> {
     let counted = std::fs::read_dir("/proc/self/task").map(Iterator::count);
     match counted.map_err(|cause| error("count the threads", cause))? {
@@ -204,7 +205,7 @@ fn refuse_threads() -> Result<(), ZygoteError> {
     }
 }
 
-/// Where the C library stores this thread's id, so that a clone receives its own; null if unknown.
+/// Address of the C library's id of this thread, so that a clone receives its own id; null if unknown.
 fn tid_address() -> *mut i32 {
     const PR_GET_TID_ADDRESS: i32 = 40;
     let mut address: *mut i32 = ptr::null_mut();

@@ -1,15 +1,15 @@
-//! What this process has used so far, for a guest that has no `/proc`.
+//! Resource usage of this process, for a guest without `/proc`.
 
 use std::time::Duration;
 
 /// Usage since the start of the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
-    /// CPU time in the program.
+    /// CPU time in user mode.
     pub user: Duration,
     /// CPU time in the kernel.
     pub system: Duration,
-    /// Most bytes of memory at once.
+    /// Highest memory in bytes.
     pub peak_memory: u64,
 }
 

@@ -43,7 +43,7 @@ impl Controls {
         }
     }
 
-    /// Runs no controls, only H's programs: for tests that ask what gets through, not what was tested.
+    /// Runs no controls, only H's programs: for tests that need only the attacks' results.
     pub fn left_aside(python: PathBuf) -> Self {
         Self {
             left_aside: true,

@@ -29,7 +29,7 @@ pub struct Probe {
     pub(crate) guest: &'static str,
     /// B's program before the attack; its output is given to the attacker.
     pub(crate) before: Option<&'static str>,
-    /// What B and H must still be able to do while the attacker holds what it took.
+    /// A program that B and H must still be able to run while the attacker holds its resources.
     pub(crate) after: Option<&'static str>,
     /// The attacker's next run in the same session; its output counts like the first program's.
     pub(crate) again: Option<&'static str>,

@@ -26,8 +26,8 @@ pub(crate) fn attacker(probe: &Probe, given: &Value) -> String {
     }
 }
 
-/// The Python program that tries the same outside of any session, where there are no runs: the
-/// attacker's own if that is Python.
+/// The Python program that tries the same outside a session, where there are no runs. The attacker's own program if
+/// that is Python.
 pub(crate) fn control(probe: &Probe, given: &Value) -> Option<String> {
     if let Some(control) = probe.control {
         return Some(compose(Language::Python, control, given));

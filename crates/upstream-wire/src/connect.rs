@@ -76,7 +76,7 @@ impl Connector {
             }) => error,
             first => return first.map_err(|failed| failed.error),
         };
-        tracing::debug!(server = %self.server, error = %first.cause, "starting it with the other handshake");
+        tracing::debug!(server = %self.server, error = %first.cause, "starting the server with the other handshake");
         let second = self.attempt(&tools, orders[1], deadline).await;
         // Report only the error of `initialize`; the server may not even know `server/discover`.
         second.map_err(|failed| match orders[1] {

@@ -172,7 +172,7 @@ impl ManagedServer {
                 | UpstreamError::InputRequired { .. },
             ) => admission.succeeded(),
             Err(error) if self.is_server_failure(error) && admission.failed(error.clone()) => {
-                tracing::warn!(server = %self.shared.config.name, "left alone for a while: {error}");
+                tracing::warn!(server = %self.shared.config.name, "suspended: {error}");
                 if matches!(error, UpstreamError::Timeout { .. }) {
                     return Verdict::Restart;
                 }

@@ -203,9 +203,9 @@ impl Driver {
                 let cause = handle.stop().await;
                 let _ = timeout(DRAIN_TIMEOUT, connection.stderr.ended()).await;
                 let why = match end {
-                    End::Idle => "nobody needed it",
+                    End::Idle => "it was idle",
                     _ if self.shared.is_retired() => "its definition was changed or removed",
-                    _ => "codeyard is ending",
+                    _ => "codeyard is shutting down",
                 };
                 tracing::debug!(server = %self.shared.config.name, %cause, "ended: {why}");
                 self.shared.set_past_warnings(connection.notifications.warnings());

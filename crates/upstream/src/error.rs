@@ -34,7 +34,7 @@ pub enum UpstreamError {
         stderr: StderrTail,
     },
     /// The server failed recently; its next start waits.
-    #[error("{cause}; it is tried again in {} ms at the earliest", .retry_in.as_millis())]
+    #[error("{cause}; the next attempt is allowed in {} ms", .retry_in.as_millis())]
     BackOff {
         /// As configured.
         server: String,
@@ -45,7 +45,7 @@ pub enum UpstreamError {
     },
     /// The circuit breaker is open: several calls in a row failed.
     #[error(
-        "server '{server}' is left alone: {failures} calls in a row failed, the last one because {cause}; it is tried again in {} ms at the earliest",
+        "server '{server}' is suspended: {failures} calls in a row failed, the last because {cause}; the next attempt is allowed in {} ms",
         .retry_in.as_millis()
     )]
     Suspended {
@@ -60,7 +60,7 @@ pub enum UpstreamError {
     },
     /// The limit of concurrent calls was reached until the deadline.
     #[error(
-        "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no free place within {} ms",
+        "server '{server}' has {limit} calls in flight (`maxCalls`), and {request} found no free slot within {} ms",
         .after.as_millis()
     )]
     Busy {
@@ -210,13 +210,13 @@ pub enum UpstreamError {
         request: String,
     },
     /// The definition was changed or removed during the call.
-    #[error("server '{server}' is not called any more: its definition was changed or removed; call it again")]
+    #[error("server '{server}' takes no more calls: its definition was changed or removed; call it again")]
     Replaced {
         /// As configured.
         server: String,
     },
     /// The hub is shutting down.
-    #[error("server '{server}' is not called any more: codeyard is ending")]
+    #[error("server '{server}' takes no more calls: codeyard is shutting down")]
     ShuttingDown {
         /// As configured.
         server: String,

@@ -215,7 +215,7 @@ async fn a_server_that_keeps_failing_is_held_back() {
     };
     let message = error.to_string();
     assert!(
-        message.contains("the API key is missing") && message.contains("tried again in"),
+        message.contains("the API key is missing") && message.contains("next attempt is allowed in"),
         "{message}"
     );
     assert!(matches!(state(&hub, "bad").status, Status::Failed { cause } if cause.contains("API key")));

@@ -84,10 +84,10 @@ async fn more_calls_than_it_may_have_wait_within_their_own_time() {
     };
     let (one, two, third) = tokio::join!(longer(), longer(), third);
     assert!(one.is_ok() && two.is_ok());
-    let error = third.expect_err("no free place");
+    let error = third.expect_err("no free slot");
     assert!(error.is_transient(), "{error:?}");
     let words =
-        "server 'server' has 2 calls under way (`maxCalls`), and the call of 'echo' found no free place";
+        "server 'server' has 2 calls in flight (`maxCalls`), and the call of 'echo' found no free slot";
     assert!(error.to_string().contains(words), "{error}");
     hub.shutdown().await;
 }
@@ -106,9 +106,9 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
     assert!(start.elapsed() < Duration::from_millis(500), "it was asked again");
     let said = error.to_string();
     for words in [
-        "server 'server' is left alone: 5 calls in a row failed",
+        "server 'server' is suspended: 5 calls in a row failed",
         "did not answer the call of 'echo' within 6",
-        "it is tried again in",
+        "the next attempt is allowed in",
     ] {
         assert!(said.contains(words), "{said}");
     }

@@ -71,7 +71,7 @@ async fn shutdown_ends_servers_of_every_kind_with_all_they_started() {
         let error = call(&hub, server, "echo", json!({})).await.expect_err("closed");
         assert_eq!(
             error.to_string(),
-            format!("server '{server}' is not called any more: codeyard is ending")
+            format!("server '{server}' takes no more calls: codeyard is shutting down")
         );
     }
 }
@@ -116,7 +116,7 @@ async fn calls_under_way_end_with_the_shutdown() {
     let (slow, ()) = tokio::join!(slow, shutdown);
     let error = slow.expect_err("ended").to_string();
     assert!(
-        error.contains("'stub'") && error.contains("codeyard is ending"),
+        error.contains("'stub'") && error.contains("codeyard is shutting down"),
         "{error}"
     );
 }

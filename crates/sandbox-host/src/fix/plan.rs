@@ -61,11 +61,8 @@ fn sysctls(facts: &FixFacts) -> Option<FixStep> {
     Some(FixStep {
         name: "sysctls",
         what: "switches user namespaces on, now and after each start of the machine".to_owned(),
-        why: "every session is in a user namespace of its own; without them no program runs".to_owned(),
-        weakens: Some(
-            "every user may then make user namespaces, from inside which more of the kernel can be reached"
-                .to_owned(),
-        ),
+        why: "every session needs its own user namespace; without user namespaces no program runs".to_owned(),
+        weakens: Some("every user may then make user namespaces, which expose more of the kernel".to_owned()),
         actions,
         then: None,
     })
@@ -110,7 +107,7 @@ fn apparmor(facts: &FixFacts) -> Option<FixStep> {
               namespace without rights, and no session starts"
             .to_owned(),
         weakens: Some(
-            "who can replace that program can make user namespaces with rights, which the restriction is against"
+            "anyone who can replace that program can make user namespaces with rights, despite the restriction"
                 .to_owned(),
         ),
         actions: vec![Action::Write { path, content }, parse],
@@ -136,7 +133,7 @@ fn helpers(facts: &FixFacts) -> Option<FixStep> {
     Some(FixStep {
         name: "helpers",
         what: "installs newuidmap and newgidmap".to_owned(),
-        why: "an ordinary user's sessions can each have a kernel user of their own only through these two programs"
+        why: "only these two programs can give each session of an ordinary user its own kernel user"
             .to_owned(),
         weakens: Some("two more set-user-id programs".to_owned()),
         actions,
@@ -159,8 +156,8 @@ fn ranges(facts: &FixFacts) -> Option<FixStep> {
         name: "ranges",
         what: String::new(),
         why: format!(
-            "with a range of {USERS} or more each session of {} has a kernel user of its own, as `[sandbox] require = \
-             \"tenant-isolation\"` asks",
+            "with a range of {USERS} or more, each session of {} has its own kernel user, as `[sandbox] require = \
+             \"tenant-isolation\"` requires",
             account.name
         ),
         weakens: None,
@@ -170,7 +167,7 @@ fn ranges(facts: &FixFacts) -> Option<FixStep> {
     Some(match first_free(facts) {
         Some(first) => FixStep {
             what: format!(
-                "gives {} {SUBORDINATE_COUNT} subordinate users and groups, from {first}, which nobody else has",
+                "gives {} {SUBORDINATE_COUNT} subordinate users and groups, from {first}, which no other user has",
                 account.name
             ),
             actions: lacking
@@ -184,7 +181,7 @@ fn ranges(facts: &FixFacts) -> Option<FixStep> {
         },
         None => FixStep {
             what: format!(
-                "would give {} {SUBORDINATE_COUNT} subordinate users and groups, but nowhere are so many free in a row",
+                "would give {} {SUBORDINATE_COUNT} subordinate users and groups, but no free range is that large",
                 account.name
             ),
             then: Some(format!(

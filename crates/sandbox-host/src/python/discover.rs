@@ -91,7 +91,7 @@ fn search(settings: &Settings, data: &Path, mut cache: Cache, timeout: Duration)
         }
     }
     if cache_changed && let Err(error) = cache.write(data) {
-        tracing::debug!(%error, data = %data.display(), "the answers of the Pythons could not be remembered");
+        tracing::debug!(%error, data = %data.display(), "the answers of the Pythons could not be cached");
     }
     Discovery { interpreter, skipped }
 }

@@ -43,7 +43,7 @@ enum StartError {
     #[error("every leased user has an open session; close some sessions")]
     Users,
     #[error(
-        "{target}: sessions are other users than root and cannot pass through {}; open it to all (`chmod o+x`), or run codeyard as \
+        "{target}: sessions run as other users, who cannot pass through {}; open it to all (`chmod o+x`), or run codeyard as \
          an ordinary user", .closed.display()
     )]
     Closed { target: String, closed: PathBuf },
@@ -151,7 +151,7 @@ impl Backend for Landlock {
             host.ending.close();
             let ended = tokio::time::timeout(CLOSE_TIMEOUT, host.ending.wait()).await;
             if ended.is_err() {
-                tracing::warn!("not every session has ended; what they leave is removed by the next start");
+                tracing::warn!("some sessions have not ended; the next start removes their files");
             }
             let host = Arc::clone(host);
             let cleared = tokio::task::spawn_blocking(move || {
@@ -164,7 +164,7 @@ impl Backend for Landlock {
                 }
             });
             if cleared.await.is_err() {
-                tracing::warn!("what sessions have left is removed by the next start");
+                tracing::warn!("files of sessions remain; the next start removes them");
             }
         })
     }

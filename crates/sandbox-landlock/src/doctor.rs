@@ -86,8 +86,8 @@ impl SessionAnswer {
 
 fn machine(host: &HostResources, python: &PythonGuest) -> Vec<Check> {
     let without_packages = if host.has_user_per_session() {
-        "as root sessions are other users: they can have the packages of a data directory that everybody may pass through \
-         (--data)"
+        "as root, sessions run as other users: for packages, choose a data directory (--data) that every user may pass \
+         through"
     } else {
         "`codeyard python sync` adds numpy, pandas and others"
     };

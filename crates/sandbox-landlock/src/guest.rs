@@ -34,7 +34,7 @@ impl IdleWatch {
             .last_active
             .is_some_and(|active| active.elapsed() < ACTIVE_TIME);
         if is_active && let Some(limit) = processes.exceeded() {
-            tracing::info!(%limit, "what an idle session left running exceeded a limit");
+            tracing::info!(%limit, "a process left by an idle session exceeded a limit");
             processes.kill();
         }
     }

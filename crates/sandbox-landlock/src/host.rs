@@ -95,8 +95,8 @@ pub enum LandlockRefusal {
     #[error("{0}")]
     NoShell(String),
     #[error(
-        "{} cannot be used: sessions are other users than root and cannot pass through {}; install python3 for all users, or name \
-         such a one in `[python] path`", .python.display(), .closed.display()
+        "{} cannot be used: sessions run as other users, who cannot pass through {}; install python3 for all users, or name \
+         one in `[python] path`", .python.display(), .closed.display()
     )]
     ClosedPython { python: PathBuf, closed: PathBuf },
     #[error(transparent)]

@@ -251,7 +251,7 @@ fn deep_directories() {
     assert_eq!(ended.output, format!("{}\n", path(200)));
     assert_eq!(
         (ended.error.as_str(), ended.exit),
-        ("directories below 200 others were not searched", 0)
+        ("directories nested deeper than 200 were not searched", 0)
     );
 }
 

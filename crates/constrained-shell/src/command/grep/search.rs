@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
                 EntryKind::File if self.options.includes(&below) => self.found(&below)?,
                 EntryKind::Directory => {
                     self.partial.get_or_insert_with(|| {
-                        format!("directories below {DEEPEST} others were not searched")
+                        format!("directories nested deeper than {DEEPEST} were not searched")
                     });
                 }
                 EntryKind::File | EntryKind::Special => {}

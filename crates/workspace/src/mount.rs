@@ -120,7 +120,7 @@ pub enum MountError {
         cause: String,
         right: &'static str,
     },
-    #[error("{}: belongs to root, and what programs write there would too; give the directory to an ordinary user, or mount it read-only",
+    #[error("{}: belongs to root, and so would files that programs write there; give the directory to an ordinary user, or mount it read-only",
         .0.display())]
     RootOwned(PathBuf),
     #[error(

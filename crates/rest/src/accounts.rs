@@ -13,43 +13,43 @@ use crate::view::{Deleted, time};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenView {
-    /// Names the token in addresses. It grants nothing.
+    /// Identifies the token in addresses; not a secret.
     pub id: String,
-    /// Address of the user who acts with the token.
+    /// Address of the token's user.
     pub user: String,
-    /// For people.
+    /// Text for people.
     pub name: Option<String>,
-    /// Caps the roles of its user.
+    /// Limits the user's roles.
     #[schema(schema_with = schemas::role)]
     pub role: &'static str,
-    /// Caps the teams of its user; null for an unrestricted token.
+    /// Limits the user's teams; null for an unrestricted token.
     pub teams: Option<Vec<String>>,
-    /// Caps what the role allows; null for all of it.
+    /// Limits the role's permissions; null for all of them.
     #[schema(schema_with = schemas::permissions_or_null)]
     pub scopes: Option<Vec<&'static str>>,
-    /// When the token ends; null if it never does.
+    /// Time of expiry; null for a token without expiry.
     #[schema(format = DateTime)]
     pub expires: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Id of the token with which it was made; null for the command line.
+    /// Id of the token that created this token; null for the command line.
     pub made_by: Option<String>,
-    /// Since when it is revoked; null if it is not.
+    /// Time of revocation; null for a token in force.
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
-    /// Exact to a minute; null if it was never used.
+    /// Time of the last use, exact to a minute; null for an unused token.
     #[schema(format = DateTime)]
     pub last_used_at: Option<String>,
 }
 
-/// What `POST /tokens` answers.
+/// The answer of `POST /tokens`.
 #[derive(Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatedToken {
-    /// The token itself. Only this answer shows it.
+    /// The secret token. Only this answer contains the secret.
     pub token: String,
-    /// As lists show it.
+    /// The token as in lists.
     pub details: TokenView,
 }
 
@@ -57,27 +57,27 @@ pub struct CreatedToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenPage {
-    /// Newest first; expired and revoked ones too.
+    /// Newest first, including expired and revoked tokens.
     pub tokens: Vec<TokenView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A user. A body of `PUT` may repeat it as a whole. Times are ISO 8601 in UTC.
+/// A user. A body of `PUT` may repeat the whole object. Times are ISO 8601 in UTC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UserView {
     /// The address.
     pub user: String,
-    /// What the user may do to everything they see.
+    /// The user's role outside of teams.
     #[schema(schema_with = schemas::role)]
     pub role: &'static str,
-    /// Whether none of the user's tokens is valid.
+    /// Whether all of the user's tokens are invalid.
     pub disabled: bool,
-    /// When the user was made.
+    /// Time of creation.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Since when the user is disabled; null if the user is not.
+    /// Time since which the user is disabled; null for an enabled user.
     #[schema(format = DateTime)]
     pub disabled_at: Option<String>,
 }
@@ -88,19 +88,19 @@ pub struct UserView {
 pub struct UserPage {
     /// Sorted by address.
     pub users: Vec<UserView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A team. A body of `PUT` may repeat it as a whole.
+/// A team. A body of `PUT` may repeat the whole object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamView {
     /// Unique in the tenant, and part of addresses.
     pub id: String,
-    /// For people.
+    /// Text for people.
     pub name: String,
-    /// When the team was made, as ISO 8601 in UTC.
+    /// Time of creation, as ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub created_at: String,
 }
@@ -109,9 +109,9 @@ pub struct TeamView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamPage {
-    /// Those that the caller sees, sorted by id.
+    /// Teams that the caller may see, sorted by id.
     pub teams: Vec<TeamView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -123,10 +123,10 @@ pub struct MemberView {
     pub user: String,
     /// The team's id.
     pub team: String,
-    /// Adds to the user's own role, for what the team shares.
+    /// The user's role for the team's objects, in addition to the user's own role.
     #[schema(schema_with = schemas::team_role)]
     pub role: &'static str,
-    /// When the membership began, as ISO 8601 in UTC.
+    /// Start of the membership, as ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub created_at: String,
 }
@@ -137,7 +137,7 @@ pub struct MemberView {
 pub struct MemberPage {
     /// Sorted by address.
     pub members: Vec<MemberView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -171,7 +171,7 @@ impl TokenView {
 // === impl CreatedToken ===
 
 impl CreatedToken {
-    /// The one answer with the secret.
+    /// The only answer with the secret.
     pub fn of(secret: &TokenSecret, token: &ApiToken) -> Self {
         Self {
             token: secret.reveal(),
@@ -183,7 +183,7 @@ impl CreatedToken {
 // === impl TokenPage ===
 
 impl TokenPage {
-    /// A page that holds `most` tokens may have one after it.
+    /// A page that holds `most` tokens may have a next page.
     pub fn of(tokens: &[ApiToken], most: usize) -> Self {
         let next_cursor = next(tokens, most, |last| Cursor {
             at_ms: last.created_ms,
@@ -214,7 +214,7 @@ impl UserView {
 // === impl UserPage ===
 
 impl UserPage {
-    /// A page that holds `most` users may have one after it.
+    /// A page that holds `most` users may have a next page.
     pub fn of(users: &[User], most: usize) -> Self {
         let next_cursor = next(users, most, |last| Cursor::of_name(last.principal.user()));
         Self {
@@ -240,7 +240,7 @@ impl TeamView {
 // === impl TeamPage ===
 
 impl TeamPage {
-    /// These teams, and where the next page begins.
+    /// A page of these teams; the next page begins after `after`.
     pub fn of(teams: &[Team], after: Option<&TeamId>) -> Self {
         Self {
             teams: teams.iter().map(TeamView::of).collect(),
@@ -266,7 +266,7 @@ impl MemberView {
 // === impl MemberPage ===
 
 impl MemberPage {
-    /// A page that holds `most` members may have one after it.
+    /// A page that holds `most` members may have a next page.
     pub fn of(members: &[Membership], most: usize) -> Self {
         let next_cursor = next(members, most, |last| Cursor::of_name(last.user.user()));
         Self {
@@ -285,17 +285,17 @@ fn next<T>(page: &[T], most: usize, cursor: impl FnOnce(&T) -> Cursor) -> Option
 // === impl Deleted ===
 
 impl Deleted {
-    /// The user is gone, with all tokens and memberships.
+    /// A removed user; all tokens and memberships are removed too.
     pub fn user(user: &User) -> Self {
         Self::of("User", user.principal.user())
     }
 
-    /// The team is gone, with its memberships.
+    /// A removed team; its memberships are removed too.
     pub fn team(team: &TeamId) -> Self {
         Self::of("Team", team)
     }
 
-    /// The membership has ended.
+    /// A removed membership.
     pub fn member(user: &types::UserId) -> Self {
         Self::of("Member", user)
     }

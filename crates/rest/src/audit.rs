@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 pub use entry::AuditView;
 
-/// A run, as `GET /servers/{id}/code/runs` lists it. Its program and output are never part of it.
+/// A run, as `GET /servers/{id}/code/runs` lists it. Never contains program or output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunView {
@@ -15,29 +15,29 @@ pub struct RunView {
     pub id: String,
     /// The virtual server.
     pub server_id: String,
-    /// The session in which it ran; null if it was refused before.
+    /// The run's session; null if the run was refused before it had one.
     pub session_id: Option<String>,
-    /// The user who asked for it.
+    /// The user who requested the run.
     pub user_email: String,
     /// `python`, `typescript` or `shell`.
     pub language: String,
     /// SHA-256 of the program, in hexadecimal digits.
     pub code_hash: String,
-    /// Where the run is.
+    /// State of the run.
     pub status: RunStatus,
-    /// Null while the run goes on.
+    /// Measurements; null while the run is active.
     pub metrics: Option<RunMetrics>,
-    /// In the order of their start.
+    /// The calls, in order of their start.
     pub tool_calls_made: Vec<ToolCallView>,
-    /// In the order in which they happened.
+    /// The events, in order of time.
     pub security_events: Vec<SecurityEvent>,
-    /// When the run was asked for, as ISO 8601 in UTC.
+    /// Time of the request, as ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When the program began; null if it never did.
+    /// Start of the program; null if it never started.
     #[schema(format = DateTime)]
     pub started_at: Option<String>,
-    /// When the run ended; null while it goes on.
+    /// End of the run; null while the run is active.
     #[schema(format = DateTime)]
     pub finished_at: Option<String>,
 }
@@ -46,7 +46,7 @@ pub struct RunView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Asked for, and not yet ended.
+    /// The run is queued or active.
     Running,
     /// The program ended by itself.
     Completed,
@@ -58,7 +58,7 @@ pub enum RunStatus {
     Blocked,
 }
 
-/// S0-20: what a run used. Times are milliseconds.
+/// S0-20: resource use of a run. Times are milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunMetrics {
@@ -68,17 +68,17 @@ pub struct RunMetrics {
     pub code_hash: String,
     /// From the program's start to its end.
     pub wall_time_ms: u64,
-    /// Null where the machine does not measure it.
+    /// Null if the machine does not measure CPU time.
     pub cpu_time_ms: Option<u64>,
-    /// Calls of tools.
+    /// Number of tool calls.
     pub tool_call_count: u64,
-    /// Half of the calls took at most this long.
+    /// Median of the calls' durations.
     pub tool_latency_p50_ms: u64,
-    /// 95 % of the calls took at most this long.
+    /// 95th percentile of the calls' durations.
     pub tool_latency_p95_ms: u64,
-    /// 99 % of the calls took at most this long.
+    /// 99th percentile of the calls' durations.
     pub tool_latency_p99_ms: u64,
-    /// Failed calls as a part of all, from 0 to 1.
+    /// Share of failed calls, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub error_rate: f64,
     /// Bytes of output.
@@ -98,9 +98,9 @@ pub struct ToolCallView {
     pub started_at: String,
     /// Milliseconds.
     pub latency_ms: u64,
-    /// Whether the tool answered without an error.
+    /// Whether the call succeeded.
     pub success: bool,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
 }
 
@@ -108,7 +108,7 @@ pub struct ToolCallView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecurityEvent {
-    /// What happened.
+    /// Kind of the event.
     pub event: SecurityEventKind,
     /// The text that the program received.
     pub message: String,
@@ -135,7 +135,7 @@ pub enum SecurityEventKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecurityEventView {
-    /// What happened.
+    /// Kind of the event.
     pub event: SecurityEventKind,
     /// The text that the program received.
     pub message: String,
@@ -148,9 +148,9 @@ pub struct SecurityEventView {
     pub run_id: String,
     /// The virtual server.
     pub server_id: String,
-    /// Where the run is.
+    /// State of the run.
     pub run_status: RunStatus,
-    /// When the run was asked for, as ISO 8601 in UTC.
+    /// Time of the request, as ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub created_at: String,
 }
@@ -163,22 +163,22 @@ pub struct SessionView {
     pub session_id: String,
     /// The virtual server.
     pub server_id: String,
-    /// The user whose session it is.
+    /// The session's owner.
     pub user_email: String,
     /// `python`, `typescript` or `shell`.
     pub language: String,
-    /// When the session was opened.
+    /// Time of the session's start.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When its last run ended.
+    /// End of the last run.
     #[schema(format = DateTime)]
     pub last_used_at: String,
-    /// When the files below `/tools` were last written.
+    /// Time when the files below `/tools` were last written.
     #[schema(format = DateTime)]
     pub generated_at: String,
-    /// Tools that the session mounts.
+    /// Number of tools that the session mounts.
     pub tool_count: u64,
-    /// Skills that the session mounts.
+    /// Number of skills that the session mounts.
     pub skill_count: u64,
 }
 

@@ -1,6 +1,6 @@
-//! Bodies of `POST /servers` and `PUT /servers/{id}`: what is absent stays, what is null is cleared.
+//! Bodies of `POST /servers` and `PUT /servers/{id}`. Absent members stay unchanged, null clears a member.
 //!
-//! Beside them the bodies of upstream servers, tokens, users, teams and members.
+//! Submodules read the bodies of upstream servers, tokens, users, teams and members.
 
 mod accounts;
 mod code;
@@ -33,16 +33,16 @@ pub(crate) use policy::LANGUAGES;
 pub(crate) use server::{MAX_DESCRIPTION, MAX_ICON, MAX_NAME};
 pub(crate) use texts::{MAX_ITEM, MAX_ITEMS};
 
-/// What `POST /servers` asks for.
+/// The request of `POST /servers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewServer {
     /// Chosen by the client; `None` for the server to choose.
     pub id: Option<ServerId>,
-    /// What the server is.
+    /// The server's settings.
     pub settings: ServerSettings,
 }
 
-/// Members that a request sets, beside those of code-execution servers.
+/// Members that a request may set on every server.
 const SETTINGS: [&str; 7] = [
     "name",
     "description",
@@ -53,7 +53,7 @@ const SETTINGS: [&str; 7] = [
     "team_id",
 ];
 
-/// Members that only the gateway sets. A body may repeat them as they were read.
+/// Members that only the gateway sets. A body may repeat their current values.
 const READ_ONLY: [&str; 4] = ["id", "owner_email", "created_at", "updated_at"];
 
 /// Names that other gateways use.
@@ -88,7 +88,7 @@ pub fn create_server(body: &[u8], defaults: &CodeDefaults) -> Result<NewServer, 
     Ok(NewServer { id, settings })
 }
 
-/// Reads the body of `PUT /servers/{id}`, and makes the settings that `current` has afterwards.
+/// Reads the body of `PUT /servers/{id}` and applies it to the settings of `current`.
 ///
 /// # Errors
 /// [`RestError::BadRequest`] if the body is not JSON, [`RestError::Invalid`] with every mistake, and
@@ -130,7 +130,7 @@ pub(crate) fn known() -> Vec<&'static str> {
     SETTINGS.into_iter().chain(code::NAMES).chain(READ_ONLY).collect()
 }
 
-/// Whether a member is absent or has the value that a client has read.
+/// Whether a member is absent or repeats the current value.
 fn repeats(object: &Object<'_>, name: &str, value: &str) -> bool {
     match object.given(name) {
         Given::Absent => true,
@@ -139,7 +139,7 @@ fn repeats(object: &Object<'_>, name: &str, value: &str) -> bool {
     }
 }
 
-/// What a new server is, as far as its body says nothing. A team's server is seen by the team.
+/// The defaults of a new server. A server with a team is visible to the team.
 fn blank(object: &Object<'_>) -> ServerSettings {
     ServerSettings {
         name: String::new(),

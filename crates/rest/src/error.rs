@@ -1,4 +1,4 @@
-//! Why a request is refused, with its HTTP status.
+//! Refusals of requests, with HTTP statuses.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use policy::Mistake;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a request is refused. Unknown ids and those of other tenants are the same problem.
+/// Why a request is refused. Unknown ids and ids of other tenants cause the same error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RestError {
     /// 400: the request cannot be read, or a switch forbids it.
     #[error("{0}")]
     BadRequest(String),
-    /// 401: there is no token, or it is not valid.
+    /// 401: the token is missing or invalid.
     #[error("Not authenticated")]
     Unauthenticated,
     /// 403: the token or the role lacks this permission.
     #[error("Insufficient permissions. Required: {0}")]
     Forbidden(String),
-    /// 404: there is no such thing for this user.
+    /// 404: the object does not exist, or the user may not see it.
     #[error("{0}")]
     NotFound(String),
-    /// 409: another object or change is in the way.
+    /// 409: the request conflicts with another object or change.
     #[error("{0}")]
     Conflict(String),
     /// 422: the mistakes, at least one.
@@ -32,15 +32,15 @@ pub enum RestError {
     TooManyRequests {
         /// Names the limit.
         message: String,
-        /// Until the request may be repeated.
+        /// Time until the request may be repeated.
         retry_after: Duration,
     },
     /// 503: the server is draining, or lacks what the request needs.
     #[error("{message}")]
     Unavailable {
-        /// Names what is missing.
+        /// Names the cause.
         message: String,
-        /// Until the request may succeed.
+        /// Time until the request may succeed.
         retry_after: Duration,
     },
 }

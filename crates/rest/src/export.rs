@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::audit::{RunView, SecurityEventView};
 
-/// How the entries of a list are written.
+/// Format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ListFormat {
     /// One page, as a JSON array.
     #[default]
     Json,
-    /// All entries, with a line of names first.
+    /// All entries after a line of column names.
     Csv,
     /// All entries, one JSON object a line.
     JsonLines,
@@ -24,13 +24,13 @@ pub trait ExportRow: Serialize {
     const COLUMNS: &'static [(&'static str, &'static str)];
 }
 
-/// Why entries cannot be written.
+/// A failure to write entries.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// An entry is not JSON.
+    /// An entry cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// A line is not CSV.
+    /// A line cannot be written as CSV.
     #[error(transparent)]
     Csv(#[from] csv::Error),
 }
@@ -89,7 +89,7 @@ impl ListFormat {
         }
     }
 
-    /// The type of the answer.
+    /// The answer's `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             ListFormat::Json => "application/json",
@@ -98,7 +98,7 @@ impl ListFormat {
         }
     }
 
-    /// The first of the best liked types in an `Accept` header that lists have; JSON if it names none.
+    /// The supported format with the highest quality in an `Accept` header; JSON if the header names none.
     pub(crate) fn accepted(accept: &str) -> ListFormat {
         let mut best = (0.0, ListFormat::Json);
         for range in accept.split(',') {
@@ -118,7 +118,7 @@ impl ListFormat {
         best.1
     }
 
-    /// What precedes the entries: the names of CSV's columns.
+    /// The text before the entries: the column names for CSV.
     ///
     /// # Errors
     /// If the names cannot be written.
@@ -188,8 +188,8 @@ where
     Ok(written)
 }
 
-/// A text that a spreadsheet would run as a formula gets a leading `'`. A text that begins with `'` gets another one, so
-/// that whoever removes one leading `'` from texts has them unchanged.
+/// Adds a leading `'` to a text that a spreadsheet would run as a formula, or that begins with `'`. So readers restore
+/// the text by removing one leading `'`.
 fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_liked_type_counts() {
+    fn the_type_with_the_highest_quality_is_used() {
         let check = |accept: &str, expected| assert_eq!(ListFormat::accepted(accept), expected, "{accept}");
         check("", ListFormat::Json);
         check("*/*", ListFormat::Json);

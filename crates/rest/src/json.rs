@@ -1,4 +1,4 @@
-//! Reads a body as JSON whose objects have no member twice, in bounded memory.
+//! Reads a body as JSON in bounded memory, and reports duplicate members.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use types::bulk;
 use crate::error::RestError;
 use crate::mistakes::MistakeList;
 
-/// A body as values. A member that is given twice is reported, because one of both would be dropped.
+/// Reads a body. Reports a duplicate member, because one of the values would be dropped.
 ///
 /// # Errors
 /// If the body is not JSON, nests too deeply or has too many values.

@@ -1,7 +1,7 @@
 //! The wire types of REST and JSON-RPC: bodies, queries, answers, errors, and the OpenAPI document.
 //!
-//! Nothing here knows a transport, a database or who asks: bodies become settings of [`types`], and every
-//! mistake of a request is reported at once with its place.
+//! This crate is independent of transports, databases and callers. Bodies become settings of [`types`]. All mistakes
+//! of a request are reported together, each with its place.
 
 mod accounts;
 mod audit;

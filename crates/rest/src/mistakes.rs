@@ -1,20 +1,20 @@
-//! Collects all mistakes of a request, in a bounded answer.
+//! Collects the mistakes of a request, up to a limit.
 
 use policy::Mistake;
 use types::spelled_out;
 
 use crate::error::RestError;
 
-/// Mistakes that an answer holds; a body may contain many more.
+/// Maximum mistakes in an answer.
 const MAX_MISTAKES: usize = 100;
-/// Characters of a client's word in a message. Longer words are not compared with known names.
+/// Maximum characters of a client's word in a message. Longer words get no suggestion.
 pub(crate) const MAX_WORD: usize = 64;
 
 /// The mistakes of one request, in the order found.
 #[derive(Debug, Default)]
 pub(crate) struct MistakeList {
     mistakes: Vec<Mistake>,
-    /// Those beyond [`MAX_MISTAKES`].
+    /// Number of mistakes beyond [`MAX_MISTAKES`].
     others: usize,
 }
 
@@ -38,12 +38,12 @@ impl MistakeList {
         });
     }
 
-    /// The value, or the mistake at its place.
+    /// The value, or `None` after reporting the mistake.
     pub(crate) fn or_wrong<T>(&mut self, field: &str, read: Result<T, String>) -> Option<T> {
         read.map_err(|message| self.wrong(field, message)).ok()
     }
 
-    /// All mistakes at once.
+    /// Fails with all mistakes, if any.
     pub(crate) fn finish(mut self) -> Result<(), RestError> {
         if self.mistakes.is_empty() {
             return Ok(());
@@ -58,7 +58,7 @@ impl MistakeList {
     }
 }
 
-/// At most `most` characters, with unseen ones spelled out.
+/// At most `most` characters, with invisible characters escaped.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", spelled_out(&text[..end])),

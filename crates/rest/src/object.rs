@@ -9,14 +9,14 @@ use crate::mistakes::{MAX_WORD, MistakeList, shortened};
 /// A member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Given<T> {
-    /// Keeps what there is.
+    /// Keeps the current value.
     Absent,
-    /// Clears what there is.
+    /// Clears the current value.
     Null,
     Value(T),
 }
 
-/// An object whose members are known by name, in either case.
+/// An object with known members, in snake case or camel case.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'v> {
     path: String,
@@ -25,9 +25,9 @@ pub(crate) struct Object<'v> {
 
 #[derive(Debug)]
 struct Member<'v> {
-    /// In snake case.
+    /// Name in snake case.
     name: &'static str,
-    /// As the client spells it.
+    /// The client's spelling.
     written: &'v str,
     value: &'v Value,
 }
@@ -47,8 +47,8 @@ impl<T> Given<T> {
 // === impl Object ===
 
 impl<'v> Object<'v> {
-    /// Opens the object at `path`, whose members may have these names. Reports others with the nearest of
-    /// them, or with the name that `renamed` has for them. A value of another type reads as an empty object.
+    /// Opens the object at `path`. Reports members with unknown names, and suggests the name from `renamed` or the
+    /// nearest name. A value of another type reads as an empty object.
     pub(crate) fn open(
         path: &str,
         value: &'v Value,
@@ -93,7 +93,7 @@ impl<'v> Object<'v> {
         }
     }
 
-    /// Where a member is, as the client spells it.
+    /// A member's place in the client's spelling.
     pub(crate) fn place(&self, name: &str) -> String {
         member(
             &self.path,
@@ -101,7 +101,7 @@ impl<'v> Object<'v> {
         )
     }
 
-    /// The member's value as `read` makes it; reports why it cannot.
+    /// The member's value from `read`; reports a failure of `read`.
     pub(crate) fn read<T>(
         &self,
         name: &str,
@@ -161,7 +161,7 @@ pub(crate) fn one_of<T: Copy>(
     ))
 }
 
-/// A value's type, as messages name it.
+/// A value's type, for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -173,7 +173,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The message for a name that is not known.
+/// The message for an unknown name.
 pub(crate) fn unknown(name: &str, known: &[&str], renamed: &[(&str, &str)]) -> String {
     let renamed = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
     match renamed.or_else(|| near(name, known)) {

@@ -1,4 +1,4 @@
-//! Queries of lists: limits, filters, and cursors that continue where a page ended.
+//! Queries of lists: limits, filters and cursors.
 
 mod accounts;
 mod audit;
@@ -25,28 +25,27 @@ pub use audit::AuditQuery;
 pub(crate) use accounts::{NAMES, TOKENS};
 pub(crate) use audit::AUDIT;
 
-/// Characters of a filter's value.
+/// Maximum characters of a filter's value.
 const MAX_VALUE: usize = 512;
 
-/// The last entry of a page, by which the next one begins. Only a place in a list: whoever holds it sees
-/// no more than without it.
+/// The last entry of a page, after which the next page begins. A cursor grants no access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// The entry's time, by which the list is ordered; milliseconds since 1970.
+    /// The entry's time, which orders the list; milliseconds since 1970.
     pub at_ms: i64,
-    /// Orders entries of one time.
+    /// Orders entries with the same time.
     pub id: String,
 }
 
-/// A text that is not a cursor of this gateway.
+/// A text that is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is not a cursor of this list; leave it out to begin with the first page")]
+#[error("is not a cursor of this list; leave `cursor` out to begin with the first page")]
 pub struct BadCursor;
 
-/// Which part of a list is asked for.
+/// The requested page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Most entries, at least 1.
+    /// Maximum number of entries, at least 1.
     pub limit: usize,
     /// `None` for the first page.
     pub cursor: Option<Cursor>,
@@ -55,7 +54,7 @@ pub struct PageRequest {
 /// The query of `GET /servers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServersQuery {
-    /// Usually 50 servers.
+    /// By default 50 servers.
     pub page: PageRequest,
     /// Answer a [`crate::ServerPage`] instead of a plain list.
     pub include_pagination: bool,
@@ -70,11 +69,11 @@ pub struct ServersQuery {
 /// The query of `GET /servers/{id}/code/runs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunsQuery {
-    /// Usually 50 runs.
+    /// By default 50 runs.
     pub page: PageRequest,
     /// One page, or an export of all runs.
     pub format: ListFormat,
-    /// Whose and when.
+    /// Users and time range.
     pub filter: RecordFilter,
     /// Runs in this state.
     pub status: Option<RunStatus>,
@@ -85,20 +84,20 @@ pub struct RunsQuery {
 /// The query of `GET /servers/{id}/code/sessions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionsQuery {
-    /// Most sessions, usually 50.
+    /// Maximum number of sessions, by default 50.
     pub limit: usize,
-    /// Whose sessions, and when they were last used.
+    /// Users, and time range of the last use.
     pub filter: RecordFilter,
 }
 
 /// The query of `GET /servers/{id}/code/security-events`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventsQuery {
-    /// Usually 100 events.
+    /// By default 100 events.
     pub page: PageRequest,
     /// One page, or an export of all events.
     pub format: ListFormat,
-    /// Whose and when.
+    /// Users and time range.
     pub filter: RecordFilter,
     /// Events of this kind.
     pub event: Option<SecurityEventKind>,
@@ -106,16 +105,16 @@ pub struct EventsQuery {
     pub tool: Option<String>,
 }
 
-/// What all records can be chosen by.
+/// Filters of all records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordFilter {
-    /// The user who asked for the run.
+    /// The user who requested the run.
     pub user: Option<String>,
-    /// The server's team; any other one selects nothing.
+    /// The server's team; any other team selects nothing.
     pub team: Option<String>,
-    /// Not before this time; milliseconds since 1970.
+    /// Start of the time range, inclusive; milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Before this time; milliseconds since 1970.
+    /// End of the time range, exclusive; milliseconds since 1970.
     pub until_ms: Option<i64>,
 }
 
@@ -139,19 +138,19 @@ pub(crate) const EVENTS: [&str; 9] = [
     "limit", "cursor", "user", "team_id", "since", "until", "event", "tool", "format",
 ];
 
-/// A parameter's usual value and range.
+/// A parameter's default and range.
 #[derive(Debug, Clone)]
 pub(crate) struct LimitOf {
     pub(crate) usual: usize,
     pub(crate) range: RangeInclusive<u64>,
 }
 
-/// Of all lists but that of security events.
+/// `limit` of all lists except security events.
 pub(crate) const LIMIT: LimitOf = LimitOf {
     usual: 50,
     range: 1..=500,
 };
-/// Of security events.
+/// `limit` of security events.
 pub(crate) const EVENTS_LIMIT: LimitOf = LimitOf {
     usual: 100,
     range: 1..=1000,
@@ -290,7 +289,7 @@ impl<'q> Query<'q> {
         }
     }
 
-    /// The parameter counts before the header. An export has no pages.
+    /// The parameter overrides the header. Reports parameters of pages in an export.
     fn format(&mut self, accept: &str) -> ListFormat {
         let asked = self.value("format", |value| word(value, &ListFormat::ALL, ListFormat::name));
         let format = asked.unwrap_or_else(|| ListFormat::accepted(accept));
@@ -298,7 +297,7 @@ impl<'q> Query<'q> {
             for name in ["limit", "cursor"] {
                 if self.pairs.iter().any(|(given, _)| *given == name) {
                     self.mistakes
-                        .wrong(name, "an export has all entries; leave it out");
+                        .wrong(name, "an export has all entries; leave this parameter out");
                 }
             }
         }
@@ -425,7 +424,7 @@ mod tests {
                 ("since", "today"),
                 ("tool", ""),
             ],
-            "cursor: is not a cursor of this list; leave it out to begin with the first page; \
+            "cursor: is not a cursor of this list; leave `cursor` out to begin with the first page; \
              since: expected a time such as \"2026-11-27T09:30:00Z\", found \"today\"; \
              status: expected \"running\" or \"completed\" or \"failed\" or \"timed_out\" or \"blocked\", found \"done\"; \
              tool: expected 1 to 512 characters without U+0000",

@@ -9,7 +9,7 @@ use crate::json;
 use crate::mistakes::{MistakeList, shortened};
 use crate::object::{kind, unknown};
 
-/// Bytes of an id that is a text.
+/// Maximum bytes of a text id.
 const MAX_ID: usize = 256;
 
 const MEMBERS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
@@ -33,7 +33,7 @@ pub struct RpcRequest {
 pub enum RpcId {
     /// A whole number.
     Number(i64),
-    /// Of at most 256 bytes.
+    /// A text of at most 256 bytes.
     Text(String),
 }
 
@@ -66,10 +66,10 @@ pub enum RpcError {
     Internal,
 }
 
-/// A request that cannot be read, with its id as far as it has one.
+/// An invalid request, with its id if the id is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcRefusal {
-    /// `None` is answered as null.
+    /// `None` becomes null in the answer.
     pub id: Option<RpcId>,
     /// Why.
     pub error: RpcError,
@@ -88,7 +88,7 @@ impl RpcError {
         }
     }
 
-    /// The status of HTTP: errors of a request that could be read are answers.
+    /// The HTTP status: 200 for errors of a readable request.
     pub fn status(&self) -> u16 {
         match self {
             RpcError::Parse(_) => 400,
@@ -114,7 +114,7 @@ pub fn rpc_result(id: &RpcId, result: Value) -> Value {
 /// Reads the body of `POST /rpc`.
 ///
 /// # Errors
-/// With the code of JSON-RPC for what is wrong.
+/// An error with JSON-RPC's code.
 pub fn read_rpc(body: &[u8]) -> Result<RpcRequest, RpcRefusal> {
     let mut mistakes = MistakeList::default();
     let refused = |id: Option<RpcId>| move |error| RpcRefusal { id, error };
@@ -131,7 +131,7 @@ pub fn read_rpc(body: &[u8]) -> Result<RpcRequest, RpcRefusal> {
     Ok(RpcRequest { id, ..request })
 }
 
-/// Names of JSON-RPC have one spelling: a request whose id is overlooked would be a notification.
+/// Accepts only JSON-RPC's own spelling of names: a request with an overlooked id would be a notification.
 fn request(body: &Value, mut mistakes: MistakeList) -> Result<RpcRequest, RpcError> {
     let Value::Object(members) = body else {
         let text = format!("expected an object, found {}", kind(body));
@@ -165,7 +165,7 @@ fn request(body: &Value, mut mistakes: MistakeList) -> Result<RpcRequest, RpcErr
     })
 }
 
-/// Takes the server's id out of the parameters.
+/// Removes the server's id from the parameters and returns the id.
 fn server(params: &mut Map<String, Value>) -> Result<Option<ServerId>, RpcError> {
     match params.shift_remove("server_id") {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! Upstream servers as answers show them: what they are, without secrets, and how they are.
+//! Upstream servers in answers: settings without secrets, and health.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,33 +9,33 @@ use crate::openapi::schemas;
 use crate::page::Cursor;
 use crate::view::{Deleted, time};
 
-/// Stands for a value that answers never show.
+/// Placeholder for a value that answers hide.
 pub(crate) const HIDDEN: &str = "[hidden]";
 
-/// An upstream server, as `GET /upstreams/{name}` answers. A body of `PUT` may repeat it as a whole.
+/// An upstream server, as `GET /upstreams/{name}` answers. A body of `PUT` may repeat the whole object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpstreamView {
     /// Unique in the deployment.
     pub name: String,
-    /// `rest`, or `file` for a server of the operator's files, which only the operator changes.
+    /// `rest`, or `file` for a server in the operator's files, which only the operator may change.
     #[schema(schema_with = schemas::upstream_source)]
     pub source: &'static str,
     /// `http`, `sse`, or `stdio` for a command.
     #[schema(schema_with = schemas::upstream_transport)]
     pub transport: &'static str,
-    /// For people and models.
+    /// Text for people and models.
     pub description: Option<String>,
-    /// Words by which virtual servers mount or leave out its tools.
+    /// Words by which virtual servers include or exclude the tools.
     pub tags: Vec<String>,
-    /// Whether it is out of use.
+    /// Whether the server is out of use.
     pub disabled: bool,
-    /// Who may see it.
+    /// Users that may see the server.
     #[schema(schema_with = schemas::visibility)]
     pub visibility: &'static str,
-    /// The team whose admins manage it.
+    /// The team whose admins manage the server.
     pub team_id: Option<String>,
-    /// The user who created it; null for a server of a file.
+    /// The user who created the server; null for a server in a file.
     pub owner_email: Option<String>,
     /// ISO 8601, in UTC.
     #[schema(format = DateTime)]
@@ -46,7 +46,7 @@ pub struct UpstreamView {
     /// The address, whose query is hidden. This and the following members are null for callers who may not change the
     /// server.
     pub url: Option<String>,
-    /// The protocol's transport; null for a choice at the first connection.
+    /// The protocol's transport; null to detect it at the first connection.
     #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Names of headers; the values are hidden.
@@ -61,44 +61,44 @@ pub struct UpstreamView {
     pub env: Option<Map<String, Value>>,
     /// Working directory of the program.
     pub cwd: Option<String>,
-    /// What the program may reach.
+    /// Files and network that the program may access.
     #[schema(schema_with = schemas::json_object_or_null)]
     pub sandbox: Option<Map<String, Value>>,
     /// Limits of the program.
     #[schema(schema_with = schemas::json_object_or_null)]
     pub limits: Option<Map<String, Value>>,
-    /// Milliseconds for a call.
+    /// Deadline of a call, in milliseconds.
     pub timeout: Option<u64>,
     /// Patterns of tools that may be called.
     pub allow: Option<Vec<String>>,
     /// Patterns of tools that may not be called.
     pub deny: Option<Vec<String>>,
-    /// Whether annotations of its tools are believed.
+    /// Whether the tools' annotations are trusted.
     pub trusted: Option<bool>,
-    /// Concurrent calls.
+    /// Maximum concurrent calls.
     pub max_calls: Option<u64>,
-    /// Calls within any minute, over all upstream servers with the same credential.
+    /// Maximum calls within any minute, over all upstream servers with the same credential.
     pub max_calls_per_minute: Option<u64>,
-    /// Milliseconds without a call, after which the program stops.
+    /// Idle time until the program stops, in milliseconds.
     pub idle_stop: Option<u64>,
-    /// How it is, in the process that answers.
+    /// The server's health in the answering process.
     pub health: UpstreamHealth,
 }
 
-/// How an upstream server is.
+/// Health of an upstream server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpstreamHealth {
-    /// `idle` servers start at the next call.
+    /// State of the server; an `idle` server starts at the next call.
     #[schema(schema_with = schemas::upstream_state)]
     pub state: &'static str,
-    /// Listed tools; null while the list is unknown.
+    /// Number of listed tools; null while the list is unknown.
     pub tools: Option<usize>,
     /// The era of the protocol: `legacy` or `modern`; null while unknown.
     pub protocol: Option<&'static str>,
-    /// The last error, also after a recovery; null for callers who may not change the server.
+    /// The last error, even after a recovery; null for callers who may not change the server.
     pub last_error: Option<String>,
-    /// When the server last answered, or failed to; ISO 8601, in UTC.
+    /// Time of the last answer or failure; ISO 8601, in UTC.
     #[schema(format = DateTime)]
     pub checked_at: Option<String>,
 }
@@ -107,13 +107,13 @@ pub struct UpstreamHealth {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpstreamPage {
-    /// Those that the caller may see, sorted by name.
+    /// Servers that the caller may see, sorted by name.
     pub upstreams: Vec<UpstreamView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// What `POST /upstreams/{name}/test` found.
+/// The answer of `POST /upstreams/{name}/test`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpstreamTest {
@@ -121,9 +121,9 @@ pub struct UpstreamTest {
     pub works: bool,
     /// The tools; null if the server does not work.
     pub tools: Option<Vec<UpstreamTool>>,
-    /// Why the server does not work.
+    /// The failure's reason.
     pub error: Option<String>,
-    /// From the request to the list, in milliseconds.
+    /// Duration of the test, in milliseconds.
     pub took_ms: u64,
 }
 
@@ -131,21 +131,21 @@ pub struct UpstreamTest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpstreamTool {
-    /// As the server names it.
+    /// Name at the server.
     pub name: String,
-    /// For models.
+    /// Text for models.
     pub description: Option<String>,
 }
 
 // === impl UpstreamView ===
 
 impl UpstreamView {
-    /// A stored server without its definition. Its health is to be added.
+    /// A stored server without its definition. The caller adds the health.
     pub fn of_stored(server: &UpstreamServer) -> Self {
         Self::outside(server, &definition_of(server))
     }
 
-    /// A stored server for callers who may change it. Its health is to be added.
+    /// A stored server for callers who may change it. The caller adds the health.
     pub fn with_definition_of(server: &UpstreamServer) -> Self {
         let definition = definition_of(server);
         Self::outside(server, &definition).with_definition(&definition)
@@ -194,12 +194,12 @@ impl UpstreamView {
     }
 }
 
-/// A definition was checked before it was stored.
+/// The stored definition, which was checked before.
 fn definition_of(server: &UpstreamServer) -> Map<String, Value> {
     serde_json::from_str(&server.definition).unwrap_or_default()
 }
 
-/// The address without what its query may hold.
+/// The address with a hidden query.
 pub(crate) fn shown_url(url: &str) -> String {
     match url.find(['?', '#']) {
         Some(end) => format!("{}?{HIDDEN}", &url[..end]),
@@ -212,7 +212,7 @@ fn hidden(members: Map<String, Value>) -> Map<String, Value> {
     hidden.collect()
 }
 
-/// As [`UpstreamView::transport`] says it.
+/// The value of [`UpstreamView::transport`].
 fn transport(definition: &Map<String, Value>) -> &'static str {
     match (
         definition.contains_key("url"),
@@ -237,7 +237,7 @@ fn texts(definition: &Map<String, Value>, name: &str) -> Option<Vec<String>> {
 // === impl UpstreamPage ===
 
 impl UpstreamPage {
-    /// A page that holds `most` servers may have one after it.
+    /// A page that holds `most` servers may have a next page.
     pub fn of(upstreams: Vec<UpstreamView>, most: usize) -> Self {
         let last = upstreams.last().filter(|_| upstreams.len() >= most);
         let next_cursor = last.map(|last| Cursor::of_name(&last.name).to_string());
@@ -275,7 +275,7 @@ impl UpstreamTest {
 // === impl Deleted ===
 
 impl Deleted {
-    /// The upstream server is gone.
+    /// A removed upstream server.
     pub fn upstream(name: &str) -> Self {
         Self::of("Upstream server", name)
     }

@@ -1,4 +1,4 @@
-//! Servers and their tools as answers show them.
+//! Servers and their tools in answers.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::body::sandbox_policy_json;
 use crate::openapi::schemas;
 
-/// A server, as `GET /servers/{id}` answers. A body of `PUT` may repeat it as a whole.
+/// A server, as `GET /servers/{id}` answers. A body of `PUT` may repeat the whole object.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ServerView {
@@ -19,7 +19,7 @@ pub struct ServerView {
     pub id: String,
     /// Unique in the tenant.
     pub name: String,
-    /// For people.
+    /// Text for people.
     pub description: Option<String>,
     /// An address or an image as `data:` text.
     pub icon: Option<String>,
@@ -27,12 +27,12 @@ pub struct ServerView {
     #[serde(rename = "type")]
     #[schema(schema_with = schemas::server_type)]
     pub kind: &'static str,
-    /// Words to find the server by.
+    /// Words for search.
     pub tags: Vec<String>,
-    /// Who may see the server.
+    /// Users that may see the server.
     #[schema(schema_with = schemas::visibility)]
     pub visibility: &'static str,
-    /// The team that the server belongs to.
+    /// The server's team.
     pub team_id: Option<String>,
     /// The user who created the server.
     pub owner_email: String,
@@ -48,18 +48,18 @@ pub struct ServerView {
     /// Language of stubs, and of programs whose call names none.
     #[schema(schema_with = schemas::stub_language_or_null)]
     pub stub_language: Option<&'static str>,
-    /// Null mounts every tool that the caller may see.
+    /// Rules; null mounts every tool that the caller may see.
     #[schema(schema_with = schemas::mount_rules_or_null)]
     pub mount_rules: Option<MountRulesView>,
-    /// Null for the operator's.
+    /// The policy; null for the operator's policy.
     #[schema(schema_with = schemas::sandbox_policy_or_null)]
     pub sandbox_policy: Option<Value>,
-    /// Null for the operator's.
+    /// The policy; null for the operator's policy.
     #[schema(schema_with = schemas::tokenization_or_null)]
     pub tokenization: Option<TokenizationView>,
     /// `team:<id>` or `user:<email>`.
     pub skills_scope: Option<String>,
-    /// Whether a skill waits for another person's approval.
+    /// Whether a skill needs another person's approval.
     pub skills_require_approval: bool,
 }
 
@@ -90,17 +90,17 @@ pub struct TokenizationView {
 pub struct ServerPage {
     /// Newest first.
     pub servers: Vec<ServerView>,
-    /// For the query of the next page; null on the last one.
+    /// The `cursor` of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// What a request to remove something answers.
+/// The answer of a `DELETE` request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deleted {
     /// Always `success`.
     pub status: &'static str,
-    /// For people.
+    /// Text for people.
     pub message: String,
 }
 
@@ -110,16 +110,16 @@ pub struct Deleted {
 pub struct ToolView {
     /// Unique in the deployment.
     pub id: String,
-    /// As clients call it.
+    /// Name for clients.
     pub name: String,
-    /// For models.
+    /// Text for models.
     pub description: String,
-    /// Of its arguments.
+    /// Schema of the arguments.
     #[schema(schema_with = schemas::json_object)]
     pub input_schema: Map<String, Value>,
-    /// Its own, and those of its server.
+    /// Tags of the tool and of its server.
     pub tags: Vec<String>,
-    /// Who may see the tool.
+    /// Users that may see the tool.
     #[schema(schema_with = schemas::visibility)]
     pub visibility: &'static str,
     /// `code_execution` for tools that run programs, else `gateway`.
@@ -190,7 +190,7 @@ fn tokenization(policy: &Tokenization) -> TokenizationView {
 // === impl Deleted ===
 
 impl Deleted {
-    /// The server is gone, with its skills and runs.
+    /// A removed server; its skills and runs are removed too.
     pub fn server(id: &ServerId) -> Self {
         Self::of("Server", id)
     }
@@ -206,7 +206,7 @@ impl Deleted {
 // === impl ToolView ===
 
 impl ToolView {
-    /// S0-17: a tool of the surface itself, which no upstream server has.
+    /// S0-17: a tool of the surface itself.
     pub fn of_surface(
         server: &ServerId,
         name: &str,

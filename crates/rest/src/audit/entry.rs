@@ -11,7 +11,7 @@ use crate::export::ExportRow;
 pub struct AuditView {
     /// 1 for the first row of the database. The rows of all tenants are one chain.
     pub sequence: i64,
-    /// When it happened, as ISO 8601 in UTC.
+    /// Time of the change or attempt, as ISO 8601 in UTC.
     #[schema(format = DateTime)]
     pub timestamp: String,
     /// The tenant of the object.
@@ -20,7 +20,7 @@ pub struct AuditView {
     pub actor: String,
     /// The user's token; null for the command line.
     pub token_id: Option<String>,
-    /// Such as `token.create`.
+    /// For example `token.create`.
     pub action: String,
     /// The kind of the object.
     pub object: String,
@@ -28,9 +28,9 @@ pub struct AuditView {
     pub object_id: String,
     /// `done`, the status of a refusal, or `refused` by the command line.
     pub outcome: String,
-    /// For people.
+    /// Text for people.
     pub detail: String,
-    /// Hash of the row before.
+    /// Hash of the previous row.
     pub previous: String,
     /// SHA-256 over the other fields, in hexadecimal digits.
     pub hash: String,

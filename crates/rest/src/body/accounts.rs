@@ -1,4 +1,4 @@
-//! Bodies of requests that make and change tokens, users, teams and members.
+//! Bodies of requests that create and change tokens, users, teams and members.
 
 #[cfg(test)]
 mod tests;
@@ -16,24 +16,24 @@ use crate::mistakes::MistakeList;
 use crate::object::{Given, Object, boolean, kind};
 use crate::page::time;
 
-/// What `POST /tokens` asks for.
+/// The request of `POST /tokens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRequest {
-    /// Who acts with the token; `None` for the caller.
+    /// The token's user; `None` for the caller.
     pub user: Option<Email>,
-    /// For people.
+    /// Text for people.
     pub name: Option<String>,
-    /// Caps the user's roles.
+    /// Limits the user's roles.
     pub role: Role,
-    /// Caps the user's teams. `None` if the request says nothing; an empty list reaches only what is public.
+    /// Limits the user's teams; `None` if absent. An empty list reaches public objects only.
     pub teams: Option<Vec<TeamId>>,
-    /// Caps what the role allows; `None` leaves all of it.
+    /// Limits the role's permissions; `None` for all of them.
     pub scopes: Option<PermissionSet>,
-    /// When the token ends, in milliseconds since 1970; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `None` for a token without expiry.
     pub expires_ms: Option<i64>,
 }
 
-/// What `POST /users` asks for.
+/// The request of `POST /users`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUser {
     /// The address.
@@ -42,25 +42,25 @@ pub struct NewUser {
     pub role: Role,
 }
 
-/// What `PUT /users/{email}` asks for; `None` leaves a field as it is.
+/// The request of `PUT /users/{email}`; `None` leaves a field unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedUser {
     /// The role outside of teams.
     pub role: Option<Role>,
-    /// Whether none of the user's tokens is valid.
+    /// Whether all of the user's tokens are invalid.
     pub disabled: Option<bool>,
 }
 
-/// What `POST /teams` asks for.
+/// The request of `POST /teams`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTeam {
     /// Unique in the tenant.
     pub id: TeamId,
-    /// For people.
+    /// Text for people.
     pub name: String,
 }
 
-/// Names that people try.
+/// Plausible wrong names of members.
 const RENAMED: [(&str, &str); 9] = [
     ("email", "user"),
     ("user_email", "user"),
@@ -112,7 +112,7 @@ pub fn create_user(body: &[u8]) -> Result<NewUser, RestError> {
     })
 }
 
-/// Reads the body of `PUT /users/{email}`. A body may repeat the user as it was read.
+/// Reads the body of `PUT /users/{email}`. A body may repeat the current user.
 ///
 /// # Errors
 /// As [`create_token`].
@@ -130,7 +130,7 @@ pub fn update_user(body: &[u8], current: &User) -> Result<ChangedUser, RestError
     })
 }
 
-/// Reads the body of `POST /teams`. A team without a name is called by its id.
+/// Reads the body of `POST /teams`. The default name is the id.
 ///
 /// # Errors
 /// As [`create_token`].
@@ -146,8 +146,7 @@ pub fn create_team(body: &[u8]) -> Result<NewTeam, RestError> {
     })
 }
 
-/// Reads the body of `PUT /teams/{id}`, and answers the name that the team has afterwards. A body may repeat the team
-/// as it was read.
+/// Reads the body of `PUT /teams/{id}`, and returns the team's new name. A body may repeat the current team.
 ///
 /// # Errors
 /// As [`create_token`].
@@ -170,7 +169,7 @@ pub fn set_member(body: &[u8]) -> Result<Role, RestError> {
     })
 }
 
-/// Reads a body of one object. `members` reports what is wrong wherever it makes nothing.
+/// Reads a body of one object. `members` must report a mistake whenever it returns `None`.
 fn read<T>(
     body: &[u8],
     known: &[&'static str],
@@ -184,7 +183,7 @@ fn read<T>(
     made.ok_or_else(|| RestError::BadRequest("the body lacks members".to_owned()))
 }
 
-/// A member that the body must have.
+/// A required member.
 fn demanded<'v, T>(
     object: &Object<'v>,
     name: &str,
@@ -197,7 +196,7 @@ fn demanded<'v, T>(
     object.read(name, mistakes, read).value()
 }
 
-/// A member that only the gateway sets.
+/// Checks a member that only the gateway sets.
 fn same(object: &Object<'_>, mistakes: &mut MistakeList, name: &str, value: Option<&str>) {
     let is_same = match value {
         Some(value) => repeats(object, name, value),
@@ -208,7 +207,7 @@ fn same(object: &Object<'_>, mistakes: &mut MistakeList, name: &str, value: Opti
     }
 }
 
-/// A list, whose wrong items are reported each at its place.
+/// A list. Reports each wrong item at its place.
 fn list<'v, T>(
     object: &Object<'v>,
     name: &str,
@@ -250,7 +249,7 @@ fn role(value: &Value) -> Result<Role, String> {
     word(value)
 }
 
-/// A word that `identity` knows.
+/// A role or permission of `identity`.
 fn word<T: std::str::FromStr<Err = identity::UnknownWord>>(value: &Value) -> Result<T, String> {
     text(value)?
         .parse()
@@ -267,7 +266,7 @@ fn team(value: &Value) -> Result<TeamId, String> {
     team_id(text(value)?).map_err(|bad| without_field(&bad))
 }
 
-/// The text without the field that it begins with, which has another name in this body.
+/// The message without its leading field name, which differs in this body.
 fn without_field(bad: &BadName) -> String {
     let text = bad.to_string();
     text.split_once(": ")

@@ -1,4 +1,4 @@
-//! The members that only servers of the kind `code_execution` have.
+//! The members of servers of the kind `code_execution`.
 
 use serde_json::Value;
 use types::{
@@ -26,10 +26,10 @@ pub(super) const NAMES: [&str; 7] = [
 /// The members whose refusal has system 0's text.
 const POLICIES: [&str; 3] = ["mount_rules", "sandbox_policy", "tokenization"];
 
-/// Stubs are in one of these.
+/// Languages of stubs.
 pub(crate) const STUB_LANGUAGES: [Language; 2] = [Language::TypeScript, Language::Python];
 
-/// The settings that `base` has after the request; `None` for a server that was of another kind.
+/// The settings after the request. `base` is `None` for a server of another kind.
 pub(super) fn read(
     object: &Object<'_>,
     base: Option<&CodeSettings>,
@@ -73,7 +73,7 @@ pub(super) fn read(
     settings
 }
 
-/// Reports the members that a server of another kind cannot have.
+/// Reports members that a server of another kind cannot have.
 pub(super) fn refuse(object: &Object<'_>, kind: &str, mistakes: &mut MistakeList) {
     for name in NAMES {
         let Given::Value(value) = object.given(name) else {
@@ -144,7 +144,7 @@ fn skills_scope(value: &Value) -> Result<SkillsScope, String> {
     text.parse().map_err(|error: BadScope| error.to_string())
 }
 
-/// A member as `read` makes it, unless it is absent or null.
+/// A member's value from `read`, unless the member is absent or null.
 pub(super) fn given<T>(object: &Object<'_>, name: &str, read: impl FnOnce() -> T) -> Given<T> {
     match object.given(name) {
         Given::Absent => Given::Absent,

@@ -1,4 +1,4 @@
-//! The member `sandbox_policy`: flat keys, the nested form, and both cases, as one policy.
+//! The member `sandbox_policy`: reads flat keys and the nested form, in both cases, as one policy.
 
 use policy::check_globs;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ pub(crate) const LANGUAGES: [(&str, Runtime); 4] = [
     ("python", Runtime::Python),
 ];
 
-/// Reads the member over the operator's policy. A flat key wins over the same key of the nested form.
+/// Reads the member over the operator's policy. A flat key overrides the same key of the nested form.
 pub(super) fn read(
     object: &Object<'_>,
     operator: &SandboxPolicy,
@@ -102,8 +102,7 @@ fn read_globs(permissions: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &m
     }
 }
 
-/// A policy as answers show it, in the form that a body may repeat: flat keys, and the globs below
-/// `permissions`.
+/// A policy in answers, in a form that a body may repeat: flat keys, and globs below `permissions`.
 pub fn sandbox_policy_json(policy: &SandboxPolicy) -> Value {
     let mut flat = Map::new();
     flat.insert("runtime".to_owned(), policy.runtime.name().into());

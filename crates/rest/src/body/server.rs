@@ -1,4 +1,4 @@
-//! The members that every server has.
+//! The members of every server.
 
 use serde_json::Value;
 use types::{CodeDefaults, ServerId, ServerKind, ServerSettings, TeamId, Visibility};
@@ -8,18 +8,18 @@ use super::texts::{self, Items};
 use crate::mistakes::MistakeList;
 use crate::object::{Given, Object, one_of};
 
-/// Characters of a name.
+/// Maximum characters of a name.
 pub(crate) const MAX_NAME: usize = 255;
-/// Characters of a description.
+/// Maximum characters of a description.
 pub(crate) const MAX_DESCRIPTION: usize = 8192;
-/// Characters of an icon.
+/// Maximum characters of an icon.
 pub(crate) const MAX_ICON: usize = 2048;
-/// Characters of an id, which is part of addresses and of directories' names.
+/// Maximum characters of an id, which is part of addresses and of directories' names.
 const MAX_ID: usize = 64;
 
 const ICONS: [&str; 3] = ["https://", "http://", "data:image/"];
 
-/// The settings that `base` has after the request.
+/// The settings `base` after the request.
 pub(super) fn read(
     object: &Object<'_>,
     base: &ServerSettings,
@@ -47,7 +47,7 @@ pub(super) fn read(
         team: cleared(object.read("team_id", mistakes, team), &base.team),
         icon: cleared(object.read("icon", mistakes, icon), &base.icon),
     };
-    // A wrong `team_id` is reported by itself.
+    // A wrong `team_id` is reported separately.
     let is_team_wrong = object.given("team_id").value().is_some() && settings.team.is_none();
     if settings.visibility == Visibility::Team && settings.team.is_none() && !is_team_wrong {
         let message =
@@ -84,7 +84,7 @@ fn icon(value: &Value) -> Result<Option<String>, String> {
     }
 }
 
-/// The server's kind with its own settings. Mistakes in them are reported whatever the kind.
+/// The server's kind with its own settings. Reports mistakes in settings of every kind.
 fn kind(
     object: &Object<'_>,
     base: &ServerKind,
@@ -124,7 +124,7 @@ pub(super) fn required<'v, T>(
     given.value()
 }
 
-/// What a member is after the request.
+/// A member's value after the request.
 pub(super) fn cleared<T: Clone + Default>(given: Given<impl Into<T>>, base: &T) -> T {
     match given {
         Given::Absent => base.clone(),

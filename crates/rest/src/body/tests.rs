@@ -1,4 +1,4 @@
-//! Bodies, what is made of them, and what is said about their mistakes.
+//! Bodies: accepted requests and reported mistakes.
 
 mod mistakes;
 mod properties;
@@ -12,7 +12,7 @@ use types::{
 
 use super::*;
 
-/// The defaults of an operator who has changed one value of each kind.
+/// Defaults in which the operator has changed one value of each kind.
 fn operator() -> CodeDefaults {
     let mut defaults = CodeDefaults::default();
     let policy = &mut defaults.sandbox_policy;
@@ -125,7 +125,7 @@ fn c001_the_documented_body_creates_a_server_and_is_answered_in_camel_case() {
 }
 
 #[test]
-fn s0_08_a_body_of_the_least_members_is_a_standard_server() {
+fn s0_08_a_minimal_body_is_a_standard_server() {
     let new = create(&json!({"name": " a "})).expect("a server");
     assert_eq!(new.id, None);
     assert_eq!(
@@ -155,7 +155,7 @@ fn s0_08_members_that_every_server_has() {
         new.settings.team.map(|team| team.to_string()),
         Some("t1".to_owned())
     );
-    // A server of a team is not shown to everybody unless the body says so.
+    // By default, a team's server is visible to the team only.
     assert_eq!(new.settings.visibility, Visibility::Team);
     let public = created(&json!({"name": "a", "team_id": "t1", "visibility": "public"}));
     assert_eq!(public.visibility, Visibility::Public);

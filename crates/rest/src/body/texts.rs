@@ -1,4 +1,4 @@
-//! Texts and lists of texts in bodies, with their longest forms.
+//! Texts and lists of texts in bodies, with limits on their length.
 
 use serde_json::Value;
 use types::is_unseen;
@@ -7,12 +7,12 @@ use crate::json::member;
 use crate::mistakes::MistakeList;
 use crate::object::{Given, Object, kind};
 
-/// Items of a list.
+/// Maximum items of a list.
 pub(crate) const MAX_ITEMS: usize = 100;
-/// Characters of an item.
+/// Maximum characters of an item.
 pub(crate) const MAX_ITEM: usize = 255;
 
-/// What an item of a list may be.
+/// The type of a list's items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Items {
     Texts,
@@ -41,14 +41,14 @@ pub(super) fn text(value: &Value, most: usize) -> Result<String, String> {
     if length > most {
         return Err(format!("has {length} characters; {most} are the most"));
     }
-    // Postgres stores no text with this character.
+    // Postgres rejects texts with this character.
     if text.contains('\0') {
         return Err("holds the character U+0000; remove it".to_owned());
     }
     Ok(text.to_owned())
 }
 
-/// A member that is a list of texts. With a wrong item the whole list is left out.
+/// A member that is a list of texts. Ignores the whole list if an item is wrong.
 pub(super) fn list(
     object: &Object<'_>,
     name: &str,

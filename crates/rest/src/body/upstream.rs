@@ -1,7 +1,7 @@
-//! Bodies of `POST /upstreams` and `PUT /upstreams/{name}`: what is absent stays, what is null is cleared.
+//! Bodies of `POST /upstreams` and `PUT /upstreams/{name}`. Absent members stay unchanged, null clears a member.
 //!
-//! Beside a few members of the gateway's own, a body has the fields of an entry of `mcpServers`. Those are checked by
-//! the caller's reader of definitions, and reported together with all other mistakes.
+//! A body has a few members of the gateway and the fields of an entry of `mcpServers`. The caller's reader of
+//! definitions checks the fields. All mistakes are reported together.
 
 use policy::Mistake;
 use serde_json::{Map, Value};
@@ -16,40 +16,40 @@ use crate::mistakes::MistakeList;
 use crate::object::{Given, Object, one_of};
 use crate::upstreams::{HIDDEN, UpstreamView, shown_url};
 
-/// What an upstream server is after a request.
+/// An upstream server after a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpstreamSettings {
-    /// Who may see it.
+    /// Users that may see the server.
     pub visibility: Visibility,
-    /// Whose admins manage it.
+    /// The team whose admins manage the server.
     pub team: Option<TeamId>,
     /// An entry of `mcpServers`.
     pub definition: Map<String, Value>,
 }
 
-/// What the caller's reader of definitions checks.
+/// Input of the caller's reader of definitions.
 #[derive(Debug)]
 pub struct UpstreamDraft<'a> {
     /// The server's name.
     pub name: &'a str,
-    /// The whole entry of `mcpServers`, as it will be stored.
+    /// The whole entry of `mcpServers` to be stored.
     pub definition: &'a Map<String, Value>,
-    /// The part of it that this request writes. The rest was stored before.
+    /// The fields that this request writes. The others were stored before.
     pub written: &'a Map<String, Value>,
-    /// Who may see it.
+    /// Users that may see the server.
     pub visibility: Visibility,
-    /// Whose admins manage it.
+    /// The team whose admins manage the server.
     pub team: Option<&'a TeamId>,
 }
 
-/// Characters of a name, which is part of addresses and of programs.
+/// Maximum characters of a name, which is part of addresses and programs.
 pub(crate) const MAX_NAME: usize = 64;
 
-/// Bytes of a definition as JSON.
+/// Maximum bytes of a definition as JSON.
 const MAX_DEFINITION: usize = 64 * 1024;
 
-/// Fields of definitions: as bodies name them, and as files do. Fields that name files of the gateway's machine for
-/// credentials are missing on purpose.
+/// Fields of definitions, each with its names in bodies and in files. Excludes fields that name credential files on
+/// the gateway's machine.
 pub(crate) const FIELDS: [(&str, &str); 19] = [
     ("url", "url"),
     ("type", "type"),
@@ -74,7 +74,7 @@ pub(crate) const FIELDS: [(&str, &str); 19] = [
 
 const OWN: [&str; 3] = ["name", "visibility", "team_id"];
 
-/// Members that only the gateway sets. A body of `PUT` may repeat them as they were read.
+/// Members that only the gateway sets. A body of `PUT` may repeat their current values.
 pub(crate) const READ_ONLY: [&str; 6] = [
     "owner_email",
     "created_at",
@@ -97,11 +97,11 @@ const RENAMED: [(&str, &str); 9] = [
     ("owner", "owner_email"),
 ];
 
-/// Reads the body of `POST /upstreams`: the name, and what the server is.
+/// Reads the body of `POST /upstreams`: the name and the settings.
 ///
 /// # Errors
-/// [`RestError::BadRequest`] if the body is not JSON, else [`RestError::Invalid`] with every mistake, also those of
-/// `check`.
+/// [`RestError::BadRequest`] if the body is not JSON, else [`RestError::Invalid`] with every mistake, including those
+/// from `check`.
 pub fn create_upstream(
     body: &[u8],
     check: impl FnOnce(&UpstreamDraft<'_>) -> Vec<Mistake>,
@@ -117,7 +117,7 @@ pub fn create_upstream(
     if object.given("name") == Given::Absent {
         mistakes.wrong("name", "is required");
     }
-    // A wrong name is reported once, and its definition is checked nevertheless.
+    // Report a wrong name once, and still check the definition.
     let name = required(&object, "name", &mut mistakes, name).unwrap_or_else(|| "server".to_owned());
     let visibility = match object.given("team_id") {
         Given::Value(_) => Visibility::Team,
@@ -133,7 +133,7 @@ pub fn create_upstream(
     Ok((name, settings))
 }
 
-/// Reads the body of `PUT /upstreams/{name}`, and makes what the server is afterwards.
+/// Reads the body of `PUT /upstreams/{name}` and applies it to the current settings.
 ///
 /// # Errors
 /// As [`create_upstream`], and [`RestError::Conflict`] if the body repeats the `updatedAt` of an older state.
@@ -245,7 +245,7 @@ fn read(
     }
 }
 
-/// The value of one field as it is stored. What the request writes itself goes to `written`.
+/// The value of one field to be stored. Values of the request itself go to `written`.
 fn member(
     object: &Object<'_>,
     field: &str,
@@ -276,7 +276,7 @@ fn member(
     Some(value)
 }
 
-/// The values of `headers` or `env`. A value that answers hide keeps what is stored.
+/// The values of `headers` or `env`. The placeholder for a hidden value keeps the stored value.
 fn secrets(
     object: &Object<'_>,
     field: &str,
@@ -311,7 +311,7 @@ fn secrets(
     all.into()
 }
 
-/// Stored values of headers go to no other address than the one that they were written for.
+/// Refuses to send stored values of headers to another address than before.
 fn refuse_moved_headers(
     object: &Object<'_>,
     before: &Map<String, Value>,

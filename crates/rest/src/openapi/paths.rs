@@ -21,15 +21,15 @@ use crate::export::ListFormat;
 use crate::page::{self, LimitOf};
 use route::{Route, Success, get};
 
-/// The name of the one security scheme.
+/// Name of the only security scheme.
 pub(super) const TOKEN: &str = "token";
 
 const JSON: &str = "application/json";
 
-/// Refusals of every route that needs a token.
+/// Refusal statuses of every route that needs a token.
 const ALWAYS: [u16; 4] = [401, 403, 429, 503];
 
-/// Refusals of every route that takes a body: too slow, too large, not JSON.
+/// Refusal statuses of every route with a body: too slow, too large, not JSON.
 const OF_BODIES: [u16; 3] = [408, 413, 415];
 
 /// The schema of most refusals.
@@ -230,15 +230,15 @@ fn answered(description: &str, schema: RefOr<Schema>) -> Response {
 fn refusal(status: u16, schema: &str) -> Response {
     let description = match status {
         400 => "The request cannot be read, or a switch forbids it.",
-        401 => "There is no valid token.",
+        401 => "The token is missing or invalid.",
         403 => "A permission is missing.",
-        404 => "There is no such thing for this user.",
+        404 => "The object does not exist, or the user may not see it.",
         408 => "The body took too long to arrive.",
-        409 => "Another object or change is in the way.",
-        410 => "The stream's events are no longer kept.",
+        409 => "The request conflicts with another object or change.",
+        410 => "The stream's events are no longer available.",
         413 => "The body is too large.",
         415 => "The body is not JSON, or is compressed.",
-        422 => "The request has mistakes; each is named.",
+        422 => "The request has mistakes. The answer lists all of them.",
         429 => "A limit is reached.",
         _ => "The server lacks what the request needs.",
     };
@@ -317,19 +317,19 @@ fn query(name: &str, schema: RefOr<Schema>) -> Parameter {
 
 fn meaning(parameter: &str) -> &'static str {
     match parameter {
-        "limit" => "Most entries.",
+        "limit" => "Maximum number of entries.",
         "cursor" => "Continues where a page ended.",
         "include_pagination" => "Answer an object with `nextCursor` instead of a list.",
-        "tags" => "One of these, separated by commas.",
+        "tags" => "Servers with one of these tags, separated by commas.",
         "visibility" => "Only servers of this visibility.",
-        "user" => "Only what is this user's.",
-        "team_id" => "Only what belongs to this team.",
-        "since" => "Not before this time, in ISO 8601.",
-        "until" => "Before this time, in ISO 8601.",
+        "user" => "Only entries of this user.",
+        "team_id" => "Only entries of this team.",
+        "since" => "Start of the time range, inclusive, in ISO 8601.",
+        "until" => "End of the time range, exclusive, in ISO 8601.",
         "status" => "Only runs in this state.",
         "event" => "Only events of this kind.",
         "action" => "Only acts of this kind.",
-        "format" => "`csv` or `jsonl` for all entries instead of one page; counts before `Accept`.",
-        _ => "Only what is about this tool.",
+        "format" => "`csv` or `jsonl` for all entries instead of one page; overrides `Accept`.",
+        _ => "Only entries about this tool.",
     }
 }

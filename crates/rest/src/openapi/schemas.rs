@@ -1,4 +1,4 @@
-//! The schemas: those of answers by derivation, those of bodies from the tables that their readers use.
+//! Schemas: derived for answers, built from the readers' tables for bodies.
 
 mod accounts;
 mod upstreams;
@@ -163,7 +163,7 @@ pub(crate) fn upstream_state() -> Named {
     named("UpstreamState")
 }
 
-/// An object without other members than those of its schema.
+/// An object that allows no members beyond its schema.
 fn closed(description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .description(Some(description))
@@ -210,7 +210,7 @@ fn lists<const N: usize>(description: &str, names: [&str; N]) -> Named {
         .into()
 }
 
-/// The members that both bodies of servers have.
+/// The members of both bodies of servers.
 fn settings(description: &str) -> ObjectBuilder {
     closed(description)
         .property("name", text(MAX_NAME).min_length(Some(1)))
@@ -236,7 +236,7 @@ fn settings(description: &str) -> ObjectBuilder {
 }
 
 fn create_server() -> Named {
-    let object = settings("The body of `POST /servers`. Names are accepted in camelCase too.");
+    let object = settings("The body of `POST /servers`. Names may be in camelCase.");
     let id = text(64).min_length(Some(1)).schema_type(nullable(Type::String));
     object
         .property("id", id.pattern(Some("^[A-Za-z0-9_-]+$")))
@@ -246,8 +246,8 @@ fn create_server() -> Named {
 
 fn update_server() -> Named {
     let object = settings(
-        "The body of `PUT /servers/{id}`: what is absent stays, null clears. Names are accepted in camelCase too, and \
-         a body that was read may be written back.",
+        "The body of `PUT /servers/{id}`. Absent members stay unchanged, null clears. Names may be in camelCase. \
+        Clients may send back the object that they read.",
     );
     let read_only = ["id", "owner_email", "created_at", "updated_at"];
     let object = read_only
@@ -257,7 +257,7 @@ fn update_server() -> Named {
 }
 
 fn mount_rules() -> Named {
-    let object = closed("Which tools the server mounts; an empty list is no condition.");
+    let object = closed("The tools that the server mounts. An empty list sets no condition.");
     let lists = MountRules::NAMES.into_iter().fold(object, |object, name| {
         let items = if name.ends_with("_tags") {
             named("Tag")
@@ -289,15 +289,15 @@ fn numbers(object: ObjectBuilder) -> ObjectBuilder {
 }
 
 fn network() -> ObjectBuilder {
-    closed("What programs may do beyond the sandbox.")
+    closed("Access of programs to the network and to tools.")
         .property("allow_raw_http", flag())
         .property("allow_tool_calls", flag())
 }
 
 fn sandbox_policy() -> Named {
     let object = closed(
-        "What programs may use. A key that is left out has the operator's value; a flat key wins over the same key \
-         below `limits`, `permissions` and `runtime_requirements`.",
+        "Limits and permissions of programs. An absent key has the operator's value. A flat key overrides the same \
+        key below `limits`, `permissions` and `runtime_requirements`.",
     );
     numbers(object.property("runtime", or_null("Runtime")))
         .property("allow_raw_http", flag())
@@ -313,7 +313,7 @@ fn sandbox_limits() -> Named {
 }
 
 fn sandbox_permissions() -> Named {
-    closed("What programs may reach.")
+    closed("Permissions of programs.")
         .property("filesystem", or_null("FilePermissions"))
         .property("tools", or_null("ToolPermissions"))
         .property("network", or_null("NetworkPermissions"))
@@ -338,7 +338,7 @@ fn tokenization() -> Named {
     let strategy = ObjectBuilder::new()
         .schema_type(nullable(Type::String))
         .enum_values(Some([Value::from(Tokenization::STRATEGY), Value::Null]));
-    closed("How personal data is replaced. A key that is left out has the operator's value.")
+    closed("Replacement of personal data. An absent key has the operator's value.")
         .property("enabled", flag())
         .property("types", list_or_null(named("PersonalData")))
         .property("strategy", strategy)

@@ -1,4 +1,4 @@
-//! What holds for the whole document.
+//! Properties of the whole document.
 
 mod schemas;
 
@@ -37,7 +37,7 @@ fn the_document_changes_only_on_purpose() {
 }
 
 #[test]
-fn every_object_is_closed_or_says_what_its_members_are() {
+fn every_object_is_closed_or_describes_its_members() {
     visit("#", &document(), &mut |place, value| {
         let types = &value["type"];
         let is_object = types == "object"
@@ -99,7 +99,7 @@ fn every_route_declares_the_refusals_that_any_request_may_meet() {
 }
 
 #[test]
-fn the_document_describes_exactly_the_routes_that_there_are() {
+fn the_document_describes_exactly_the_existing_routes() {
     let document = document();
     let paths = document["paths"].as_object().expect("paths");
     let described = paths.iter().flat_map(|(path, item)| {
@@ -114,7 +114,7 @@ fn the_document_describes_exactly_the_routes_that_there_are() {
 }
 
 #[test]
-fn c014_exactly_the_routes_that_admit_anyone_demand_no_token() {
+fn c014_exactly_the_public_routes_need_no_token() {
     let document = document();
     for route in Route::ALL {
         let method = route.method().name().to_lowercase();

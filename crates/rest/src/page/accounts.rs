@@ -10,7 +10,7 @@ use crate::error::RestError;
 /// The query of `GET /tokens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokensQuery {
-    /// Usually 50 tokens.
+    /// By default 50 tokens.
     pub page: PageRequest,
     /// Tokens of this user.
     pub user: Option<Email>,
@@ -19,9 +19,9 @@ pub struct TokensQuery {
 /// The query of a list that is sorted by name: `GET /users`, `GET /teams` and `GET /teams/{id}/members`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamesQuery {
-    /// Most entries, at least 1; usually 50.
+    /// Maximum number of entries, at least 1; by default 50.
     pub limit: usize,
-    /// The last name of the page before; `None` for the first page.
+    /// The last name of the previous page; `None` for the first page.
     pub after: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl NamesQuery {
 }
 
 impl Cursor {
-    /// Of a list that is sorted by unique names, whatever their time.
+    /// A cursor of a list that is sorted by unique names.
     pub(crate) fn of_name(name: impl fmt::Display) -> Cursor {
         Cursor {
             at_ms: 0,
@@ -94,7 +94,7 @@ mod tests {
         check(
             &[("limit", "0"), ("cursor", "x")],
             Err("limit: 0 is out of range; write 1 to 500; \
-                 cursor: is not a cursor of this list; leave it out to begin with the first page"),
+                 cursor: is not a cursor of this list; leave `cursor` out to begin with the first page"),
         );
     }
 

@@ -9,7 +9,7 @@ use crate::export::ListFormat;
 /// The query of `GET /audit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// Usually 50 rows.
+    /// By default 50 rows.
     pub page: PageRequest,
     /// One page, or an export of all rows.
     pub format: ListFormat,
@@ -17,9 +17,9 @@ pub struct AuditQuery {
     pub user: Option<String>,
     /// Acts of this kind.
     pub action: Option<AuditAction>,
-    /// Not before this time; milliseconds since 1970.
+    /// Start of the time range, inclusive; milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Before this time; milliseconds since 1970.
+    /// End of the time range, exclusive; milliseconds since 1970.
     pub until_ms: Option<i64>,
 }
 
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_asked_for_by_parameter_or_header_and_has_no_pages() {
+    fn an_export_is_requested_by_parameter_or_header_and_has_no_pages() {
         let read = |pairs: &[(&str, &str)], accept| AuditQuery::read(pairs, accept).map(|query| query.format);
         assert_eq!(read(&[], "text/csv"), Ok(ListFormat::Csv));
         assert_eq!(read(&[("format", "json")], "text/csv"), Ok(ListFormat::Json));
@@ -72,7 +72,7 @@ mod tests {
         assert!(action.ends_with("did you mean \"token.create\"?"), "{action}");
         assert_eq!(
             told(read(&[("limit", "5")], "application/x-ndjson")),
-            "limit: an export has all entries; leave it out"
+            "limit: an export has all entries; leave this parameter out"
         );
     }
 }

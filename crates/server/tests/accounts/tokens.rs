@@ -199,6 +199,6 @@ async fn tokens_are_listed_in_pages() {
     let wrong = gateway
         .get(&ann, "GET /tokens?cursor=MDphbm5AZXhhbXBsZS5jb20")
         .await;
-    let told = "cursor: is not a cursor of this list; leave it out to begin with the first page";
+    let told = "cursor: is not a cursor of this list; leave `cursor` out to begin with the first page";
     assert_eq!(wrong.told(), (422, told));
 }

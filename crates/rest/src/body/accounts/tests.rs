@@ -1,4 +1,4 @@
-//! What bodies of tokens, users, teams and members become, and what is said about their mistakes.
+//! Bodies of tokens, users, teams and members: accepted requests and reported mistakes.
 
 use identity::Permission;
 use serde_json::json;
@@ -20,7 +20,7 @@ fn user() -> User {
 }
 
 #[test]
-fn a_token_is_asked_for_with_a_role_and_limits() {
+fn a_token_request_has_a_role_and_limits() {
     let least = create_token(br#"{"role": "viewer"}"#).expect("a token");
     let expected = TokenRequest {
         user: None,
@@ -59,7 +59,7 @@ fn a_token_is_asked_for_with_a_role_and_limits() {
 }
 
 #[test]
-fn every_mistake_of_a_token_is_told_with_its_place() {
+fn every_mistake_of_a_token_is_reported_with_its_place() {
     let check = |body: serde_json::Value, expected: &str| {
         assert_eq!(
             said(create_token(body.to_string().as_bytes())),

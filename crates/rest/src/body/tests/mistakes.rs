@@ -1,8 +1,8 @@
-//! Mistakes: each is named with its place, and all of a body come together.
+//! Mistakes: reported with their places, all of a body together.
 
 use super::*;
 
-/// What is said of a new code-execution server with these other members.
+/// The mistakes of a new code-execution server with these other members.
 fn said(members: &Value) -> String {
     let mut body = json!({"name": "a", "type": "code_execution"});
     for (name, value) in members.as_object().expect("members") {
@@ -44,7 +44,7 @@ fn c004_each_value_out_of_bounds_names_its_field() {
 }
 
 #[test]
-fn values_of_another_type_are_not_read_as_the_default() {
+fn values_of_another_type_are_refused() {
     let wrong = |value: Value| said(&json!({"sandbox_policy": {"max_memory_mb": value}}));
     for (value, found) in [
         (json!(true), "a boolean"),

@@ -1,4 +1,4 @@
-//! What holds for any body.
+//! Properties of any body.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn globs(glob: &'static str) -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(glob, 0..4)
 }
 
-/// A policy in any of its forms; some are wrong.
+/// A policy in any form; some policies are wrong.
 fn any_policy() -> impl Strategy<Value = Value> {
     let numbers = PolicyNumber::ALL.map(|one| proptest::option::of(number(one)));
     let globs = (

@@ -1,4 +1,4 @@
-//! Changes: absent keeps, null clears, a value replaces.
+//! Changes: absent members stay unchanged, null clears, a value replaces.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn c012_a_switch_to_standard_clears_the_members_of_code_execution() {
         assert_eq!(answer[name], Value::Null, "{name}");
     }
     assert_eq!(answer["skillsRequireApproval"], false);
-    // Switching back begins anew.
+    // Switching back restores defaults.
     let back = updated(&server(settings), &json!({"type": "code_execution"}));
     assert_eq!(*code(&back), CodeSettings::new(&CodeDefaults::default()));
 }
@@ -97,7 +97,7 @@ fn s0_09_the_stubs_language_stays_unless_it_is_cleared() {
 }
 
 #[test]
-fn s0_14_the_kind_that_the_server_has_afterwards_counts() {
+fn s0_14_the_new_kind_decides() {
     let standard = server(created(&json!({"name": "a"})));
     let said = |body: &Value| {
         update(&standard, body).map_or_else(|problem| problem.to_string(), |_| "ok".to_owned())
@@ -122,7 +122,7 @@ fn s0_15_a_body_that_was_read_changes_nothing() {
 }
 
 #[test]
-fn what_only_the_gateway_sets_cannot_be_changed() {
+fn members_that_only_the_gateway_sets_cannot_be_changed() {
     let current = full();
     let said = |body: &Value| update(&current, body).expect_err("a problem");
     let problem = said(&json!({"id": "s2", "owner_email": null, "created_at": 7, "name": null}));

@@ -1,4 +1,4 @@
-//! Bodies of upstream servers: what is merged, what is hidden, what is refused.
+//! Bodies of upstream servers: merging, hidden values and refusals.
 
 use serde_json::{Value, json};
 use types::{Ownership, TenantId, UserId};
@@ -41,7 +41,7 @@ fn check_refused<T>(read: Result<T, RestError>, expected: &[&str]) {
 }
 
 #[test]
-fn a_definition_has_the_names_of_files() {
+fn a_stored_definition_has_the_field_names_of_files() {
     let body = json!({
         "name": "crm", "url": "https://example.com/mcp", "maxCalls": 3, "idle_stop": 0, "team_id": "a",
         "tags": ["x", {"name": "y"}, "x"], "timeout": null,
@@ -60,7 +60,7 @@ fn a_definition_has_the_names_of_files() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_with_the_nearest_names() {
+fn all_mistakes_are_reported_together_with_the_nearest_names() {
     let body = json!({
         "name": "1st", "urll": "https://example.com", "serverUrl": "x", "tags": "x", "visibility": "all",
         "health": {}, "bearerTokenFile": "/etc/passwd",
@@ -102,7 +102,7 @@ fn mistakes_of_the_definition_are_placed_as_the_client_spells_them() {
 }
 
 #[test]
-fn what_is_absent_stays_and_hidden_values_are_kept() {
+fn absent_members_and_hidden_values_stay() {
     let current = json!({"url": "https://example.com/mcp?key=1", "headers": {"A": "secret", "B": "old"}});
     let view = UpstreamView::with_definition_of(&stored(&current));
     let shown = serde_json::to_value(&view).expect("JSON");
@@ -111,7 +111,7 @@ fn what_is_absent_stays_and_hidden_values_are_kept() {
         "{shown}"
     );
     assert_eq!(shown["url"], "https://example.com/mcp?[hidden]");
-    // A body that was read may be written back.
+    // Clients may send back the object that they read.
     let read = update(&current, &shown).expect("good");
     assert_eq!(read.definition["url"], current["url"]);
     assert_eq!(read.definition["headers"], current["headers"]);
@@ -158,7 +158,7 @@ fn stored_headers_go_to_no_other_address() {
 }
 
 #[test]
-fn the_check_sees_what_the_request_writes() {
+fn the_check_receives_the_fields_of_the_request() {
     let current = json!({"url": "https://example.com/mcp", "headers": {"A": "${SECRET}"}});
     let body =
         json!({"url": "https://example.com/mcp", "headers": {"A": "[hidden]", "B": "b"}, "tags": ["t"]});

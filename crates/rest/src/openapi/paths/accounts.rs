@@ -26,7 +26,7 @@ pub(super) fn routes() -> [Route; 16] {
             ..get(
                 "/tokens",
                 "create_token",
-                "Makes an API token and shows it once.",
+                "Creates an API token and shows the secret once.",
                 One("CreatedToken"),
             )
         },
@@ -35,7 +35,7 @@ pub(super) fn routes() -> [Route; 16] {
             ..get(
                 "/tokens/{id}",
                 "revoke_token",
-                "Revokes an API token, and those that its user made with it.",
+                "Revokes an API token and the tokens that its user created with it.",
                 One("TokenView"),
             )
         },
@@ -49,7 +49,7 @@ pub(super) fn routes() -> [Route; 16] {
             body: Some("CreateUser"),
             answer: (201, One("UserView")),
             refusals: &[400, 409, 422],
-            ..get("/users", "create_user", "Makes a user.", One("UserView"))
+            ..get("/users", "create_user", "Creates a user.", One("UserView"))
         },
         get("/users/{email}", "read_user", "Reads a user.", One("UserView")),
         Route {
@@ -88,7 +88,7 @@ pub(super) fn routes() -> [Route; 16] {
             body: Some("CreateTeam"),
             answer: (201, One("TeamView")),
             refusals: &[400, 409, 422],
-            ..get("/teams", "create_team", "Makes a team.", One("TeamView"))
+            ..get("/teams", "create_team", "Creates a team.", One("TeamView"))
         },
         get("/teams/{id}", "read_team", "Reads a team.", One("TeamView")),
         Route {

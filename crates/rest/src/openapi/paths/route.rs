@@ -15,7 +15,7 @@ pub(super) struct Route {
     /// The schema of the body.
     pub(super) body: Option<&'static str>,
     pub(super) answer: (u16, Success),
-    /// Beside those of every route.
+    /// Refusal statuses in addition to those of every route.
     pub(super) refusals: &'static [u16],
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Success {
     Page(&'static str),
 }
 
-/// A route that reads one thing.
+/// A route that reads one object.
 pub(super) fn get(
     path: &'static str,
     operation: &'static str,

@@ -1,4 +1,4 @@
-//! The routes that are not REST: probes, documents, counters, and the messages of MCP.
+//! Routes beyond REST: probes, documents, counters, and messages of MCP.
 
 use identity::{Method, Route, RouteAccess};
 use utoipa::openapi::path::OperationBuilder;
@@ -13,13 +13,13 @@ use super::{ALWAYS, ERROR, ERROR_OR_RPC, JSON, OF_BODIES, TOKEN, names, refuse, 
 const TEXT: &str = "text/plain";
 const EVENTS: &str = "text/event-stream";
 
-/// Refusals of the routes that admit anyone.
+/// Refusal statuses of routes without a token.
 const OPEN: [u16; 2] = [403, 503];
 
 struct Transport {
     operation: &'static str,
     summary: &'static str,
-    /// Types of the answer.
+    /// Content types of the answer.
     answers: &'static [&'static str],
     /// Statuses of answers without a body.
     empty: &'static [u16],
@@ -44,11 +44,11 @@ fn transport(route: Route) -> Option<Transport> {
         empty: &[],
         refusals: &[],
     };
-    /// Of the messages of MCP.
+    /// Refusal statuses of MCP messages.
     const MCP: &[u16] = &[400, 404, 429, 503];
     Some(match route {
-        Route::Health => transport("health", "Whether the process answers.", &[TEXT]),
-        Route::Ready => transport("ready", "Whether the process serves requests.", &[TEXT]),
+        Route::Health => transport("health", "Reports that the process answers.", &[TEXT]),
+        Route::Ready => transport("ready", "Reports whether the process serves requests.", &[TEXT]),
         Route::Docs => transport("docs", "These routes as a page for people.", &["text/html"]),
         Route::OpenApi => transport("openapi", "This document.", &[JSON]),
         Route::Metrics => transport(
@@ -61,7 +61,7 @@ fn transport(route: Route) -> Option<Transport> {
             refusals: MCP,
             ..transport(
                 "mcp_message",
-                "Takes a message of Streamable HTTP.",
+                "Receives a message of Streamable HTTP.",
                 &[JSON, EVENTS],
             )
         },
@@ -85,7 +85,7 @@ fn transport(route: Route) -> Option<Transport> {
         Route::SseMessage => Transport {
             empty: &[202],
             refusals: MCP,
-            ..transport("sse_message", "Takes a message of the older transport.", &[])
+            ..transport("sse_message", "Receives a message of the older transport.", &[])
         },
         _ => return None,
     })

@@ -10,13 +10,13 @@ use crate::accounts::{
     team_roles,
 };
 
-/// Bytes of an address, which `identity` checks.
+/// Maximum bytes of an address, as `identity` checks.
 const MAX_EMAIL: usize = 254;
-/// Bytes of a team's id.
+/// Maximum bytes of a team's id.
 const MAX_TEAM: usize = 64;
 const TEAM: &str = "^[a-z0-9][a-z0-9._-]*$";
 
-/// All of them by name.
+/// All schemas by name.
 pub(super) fn all() -> Vec<(String, Named)> {
     let derived = [
         of::<TokenView>(),
@@ -48,8 +48,8 @@ fn create_token() -> Named {
     let expires = ObjectBuilder::new()
         .schema_type(nullable(Type::String))
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-        .description(Some("When the token ends; absent or null for never."));
-    closed("The body of `POST /tokens`. Nobody gives more than the token in use has.")
+        .description(Some("Time of expiry; absent or null for a token without expiry."));
+    closed("The body of `POST /tokens`. A new token has at most the rights of the token in use.")
         .property(
             "user",
             text_or_null(MAX_EMAIL).description(Some("Absent or null for the caller.")),
@@ -65,7 +65,7 @@ fn create_token() -> Named {
 
 fn teams() -> RefOr<Schema> {
     let about =
-        "Without it, a platform admin's token is unrestricted and any other reaches only what is public.";
+        "Without `teams`, a platform admin's token is unrestricted; other tokens reach public objects only.";
     list_or_null(team()).description(Some(about)).into()
 }
 
@@ -84,7 +84,8 @@ fn create_user() -> Named {
 
 fn update_user() -> Named {
     closed(
-        "The body of `PUT /users/{email}`: what is absent stays. A body that was read may be written back.",
+        "The body of `PUT /users/{email}`. Absent members stay unchanged. Clients may send back the object that they \
+        read.",
     )
     .property("role", named("Role"))
     .property(
@@ -102,7 +103,7 @@ fn name() -> ObjectBuilder {
 }
 
 fn create_team() -> Named {
-    closed("The body of `POST /teams`. A team without a name is called by its id.")
+    closed("The body of `POST /teams`. The default name is the id.")
         .property("id", team())
         .property("name", text_or_null(MAX_NAME).min_length(Some(1)))
         .required("id")
@@ -110,7 +111,9 @@ fn create_team() -> Named {
 }
 
 fn update_team() -> Named {
-    closed("The body of `PUT /teams/{id}`: what is absent stays. A body that was read may be written back.")
+    let description = "The body of `PUT /teams/{id}`. Absent members stay unchanged. Clients may send back the \
+    object that they read.";
+    closed(description)
         .property("name", name())
         .property("id", team())
         .property("created_at", text(MAX_TEAM))

@@ -13,7 +13,7 @@ use crate::upstreams::{UpstreamHealth, UpstreamPage, UpstreamTest, UpstreamTool,
 /// Characters of an address or of a program's path.
 const MAX_PLACE: usize = 8192;
 
-/// All of them by name.
+/// All schemas by name.
 pub(super) fn all() -> Vec<(String, Named)> {
     let derived = [
         of::<UpstreamView>(),
@@ -82,7 +82,7 @@ fn create_upstream() -> Named {
     let name = text(MAX_NAME)
         .min_length(Some(1))
         .pattern(Some("^[A-Za-z][A-Za-z0-9_-]*$"));
-    definition("The body of `POST /upstreams`, with `url` or `command`. Names are accepted in camelCase too.")
+    definition("The body of `POST /upstreams`, with `url` or `command`. Names may be in camelCase.")
         .property("name", name)
         .required("name")
         .into()
@@ -90,8 +90,8 @@ fn create_upstream() -> Named {
 
 fn update_upstream() -> Named {
     let object = definition(
-        "The body of `PUT /upstreams/{name}`: what is absent stays, null clears. Names are accepted in camelCase too, \
-         and a body that was read may be written back.",
+        "The body of `PUT /upstreams/{name}`. Absent members stay unchanged, null clears. Names may be in camelCase. \
+        Clients may send back the object that they read.",
     );
     let texts = READ_ONLY
         .into_iter()

@@ -1,4 +1,4 @@
-//! The schemas hold for what is read and answered.
+//! The schemas match accepted bodies and real answers.
 
 mod accounts;
 
@@ -33,7 +33,7 @@ fn check(name: &str, value: impl Serialize) {
         .map(|error| error.to_string())
         .collect();
     assert!(wrong.is_empty(), "{name}: {value}: {wrong:?}");
-    // A member that the schema lacks is refused, so that the schema names all there are.
+    // The schema must refuse an extra member, which proves that it names all members.
     if let Value::Object(mut members) = value {
         members.insert("nonsense".to_owned(), json!({}));
         assert!(!validator.is_valid(&Value::Object(members)), "{name} is open");
@@ -262,7 +262,7 @@ fn s0_20_the_metrics_have_the_keys_of_the_surface() {
 }
 
 proptest! {
-    /// Whatever number a client writes, schema and reader agree about it.
+    /// Schema and reader accept the same numbers.
     #[test]
     fn schema_and_reader_agree_about_numbers(number in 0..8_usize, value in -1_i64..400_000) {
         let name = types::PolicyNumber::ALL[number].name();

@@ -1,4 +1,4 @@
-//! The schemas of tokens, users, teams and members hold for what is read and answered.
+//! The schemas of tokens, users, teams and members match accepted bodies and real answers.
 
 use identity::{
     ApiToken, Grant, Membership, PermissionSet, Role, Team, TokenId, TokenSecret, TokenTeams, User,
@@ -84,7 +84,7 @@ fn answers_are_described() {
     check("Deleted", Deleted::member(ann().user()));
 }
 
-/// The schema and the reader say the same of these bodies.
+/// Schema and reader agree about these bodies.
 fn agree<T>(name: &str, read: impl Fn(&[u8]) -> Result<T, RestError>, right: &[Value], wrong: &[Value]) {
     for body in right {
         check(name, body);
@@ -169,7 +169,7 @@ fn schema_and_reader_agree_about_bodies() {
             json!({"name": "x".repeat(101)}),
         ],
     );
-    // That a platform role is none of a team is decided by whom the reader does not know.
+    // A platform role passes the reader; the store refuses it for teams.
     agree(
         "SetMember",
         set_member,

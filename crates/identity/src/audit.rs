@@ -3,9 +3,9 @@
 use crate::Route;
 
 words! {
-    /// What was done or tried. The part before the dot names the kind of the object.
+    /// An administrative act, done or refused. The part before the dot is the kind of the object.
     AuditAction: "action" {
-        /// A virtual server was made.
+        /// A virtual server was created.
         ServerCreate = "server.create",
         /// The settings of a virtual server were changed.
         ServerUpdate = "server.update",
@@ -17,17 +17,17 @@ words! {
         UpstreamUpdate = "upstream.update",
         /// An upstream server was removed.
         UpstreamDelete = "upstream.delete",
-        /// An API token was made.
+        /// An API token was created.
         TokenCreate = "token.create",
         /// An API token was revoked.
         TokenRevoke = "token.revoke",
-        /// A user was made.
+        /// A user was created.
         UserCreate = "user.create",
         /// A user's role was changed, or the user was disabled or enabled.
         UserUpdate = "user.update",
         /// A user was removed.
         UserDelete = "user.delete",
-        /// A team was made.
+        /// A team was created.
         TeamCreate = "team.create",
         /// A team was renamed.
         TeamUpdate = "team.update",
@@ -53,8 +53,8 @@ impl AuditAction {
 // === impl Route ===
 
 impl Route {
-    /// The administrative act of the route; `None` if the route reads, or runs programs, which have records of their
-    /// own. The match names every route, so that a new one is decided on.
+    /// The administrative act of the route; `None` for a route that only reads or runs programs. The match names every
+    /// route, so a new route does not compile without a decision.
     pub const fn audited(self) -> Option<AuditAction> {
         match self {
             Route::CreateServer => Some(AuditAction::ServerCreate),

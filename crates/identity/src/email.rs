@@ -5,27 +5,27 @@ use std::str::FromStr;
 
 use types::{BadPrincipal, Principal, TenantId, UserId};
 
-/// In bytes, as mail allows.
+/// Maximum bytes, as in RFC 5321.
 const MAX_EMAIL: usize = 254;
 const MAX_LOCAL: usize = 64;
 const MAX_LABEL: usize = 63;
 
-/// A user's address in lower case. ASCII only: two addresses that look alike are the same user.
+/// A user's address in lower case. ASCII only, so that addresses that look alike are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Email(String);
 
-/// A text that is not the address of a user.
+/// An invalid address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected an address such as ann@example.com, of ASCII letters, digits and . _ % + - ', got '{0}'")]
 pub struct BadEmail(String);
 
-/// A tenant or an address that names no user.
+/// An invalid tenant or address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadUser {
-    /// The address is not one.
+    /// The address is invalid.
     #[error("user: {0}")]
     Email(#[from] BadEmail),
-    /// The tenant is not one.
+    /// The tenant is invalid.
     #[error("tenant: {0}")]
     Tenant(#[from] BadPrincipal),
 }
@@ -33,7 +33,7 @@ pub enum BadUser {
 /// The user with this address in this tenant.
 ///
 /// # Errors
-/// If one of the two is not valid.
+/// If tenant or address is invalid.
 pub fn user(tenant: &TenantId, email: &str) -> Result<Principal, BadUser> {
     let email: Email = email.parse()?;
     Ok(Principal::new(tenant.as_str(), email.0)?)
@@ -42,7 +42,7 @@ pub fn user(tenant: &TenantId, email: &str) -> Result<Principal, BadUser> {
 // === impl Email ===
 
 impl Email {
-    /// In lower case.
+    /// The address in lower case.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! The settings of a token, and whether it is valid now.
+//! The settings and the validity of a token.
 
 use std::collections::BTreeSet;
 
@@ -6,42 +6,42 @@ use types::{Principal, TeamId};
 
 use crate::{BadName, PermissionSet, Role, TokenId, check_name};
 
-/// What a token is asked for with.
+/// The settings of a requested or stored token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Who acts with the token.
+    /// The token's user.
     pub owner: Principal,
     /// For people.
     pub name: Option<String>,
-    /// Caps the owner's roles.
+    /// Limits the owner's roles.
     pub role: Role,
-    /// Caps the owner's teams.
+    /// Limits the owner's teams.
     pub teams: TokenTeams,
-    /// Caps what the roles allow; `None` leaves all of it.
+    /// Limits the roles' permissions; `None` for all of them.
     pub scopes: Option<PermissionSet>,
-    /// First moment at which the token is not valid, in milliseconds since 1970; `None` if it never expires.
+    /// Time of expiry, in milliseconds since 1970; `None` for a token without expiry.
     pub expires_ms: Option<i64>,
 }
 
 /// The teams for which a token is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenTeams {
-    /// Everything in the tenant, as long as the owner is a platform admin; after that, all of the owner's teams.
+    /// Everything in the tenant while the owner is a platform admin; otherwise all of the owner's teams.
     Unrestricted,
-    /// Those of these that are the owner's; without any, the token reaches only what is public.
+    /// These teams, as far as they are the owner's. Without any, the token reaches public objects only.
     Only(BTreeSet<TeamId>),
 }
 
 /// A stored token, without its secret and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiToken {
-    /// Names the token in lists and commands.
+    /// Identifies the token in lists and commands.
     pub id: TokenId,
     /// What it grants.
     pub grant: Grant,
     /// Milliseconds since 1970, in UTC.
     pub created_ms: i64,
-    /// The token with which it was made; `None` for the command line.
+    /// The token that created this token; `None` for the command line.
     pub made_by: Option<TokenId>,
     /// Milliseconds since 1970, in UTC.
     pub revoked_ms: Option<i64>,
@@ -49,27 +49,27 @@ pub struct ApiToken {
     pub last_used_ms: Option<i64>,
 }
 
-/// Why a text admits nobody. The text for clients is the same for all; [`TokenRefusal::name`] is for records.
+/// Why a token is refused. Clients receive the same text for every reason; records have [`TokenRefusal::name`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the token is not valid; make one with `codeyard token create`")]
 pub enum TokenRefusal {
-    /// No token has this text here.
+    /// No token has this text.
     Unknown,
-    /// Its time is over.
+    /// The token has expired.
     Expired,
-    /// Somebody revoked it.
+    /// The token was revoked.
     Revoked,
-    /// Its owner is disabled.
+    /// The owner is disabled.
     UserDisabled,
 }
 
 // === impl Grant ===
 
 impl Grant {
-    /// Most teams of a token.
+    /// Maximum teams of a token.
     pub const MAX_TEAMS: usize = 100;
 
-    /// Checks what does not depend on who asks.
+    /// Checks everything that does not depend on the caller.
     ///
     /// # Errors
     /// The first mistake.
@@ -98,28 +98,28 @@ impl Grant {
 /// A grant that no token may have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadGrant {
-    /// Not a name.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] BadName),
     /// Too many teams.
     #[error("teams: {0} are named and {most} are allowed", most = Grant::MAX_TEAMS)]
     Teams(usize),
-    /// Only platform admins are unrestricted.
+    /// Only platform admins may have unrestricted tokens.
     #[error("teams: role '{0}' needs a list; only 'platform_admin' is unrestricted")]
     Unrestricted(Role),
-    /// A token without any permission.
+    /// The token would have no permission.
     #[error("scopes: the list is empty; name a permission, or leave `scopes` out for all of the role's")]
     NoScope,
-    /// It would never be valid.
-    #[error("expires: the time is past; name a later one, or leave `expires` out")]
+    /// The token would never be valid.
+    #[error("expires: the time is past; name a later time, or leave `expires` out")]
     Past,
 }
 
 // === impl TokenTeams ===
 
 impl TokenTeams {
-    /// The teams of a request that names these: without any, a platform admin is unrestricted and everyone else
-    /// reaches only what is public.
+    /// The teams of a request that names these teams. Without any, a platform admin's token is unrestricted, and every
+    /// other token reaches public objects only.
     pub fn chosen(role: Role, teams: impl IntoIterator<Item = TeamId>) -> TokenTeams {
         let teams: BTreeSet<TeamId> = teams.into_iter().collect();
         match role {
@@ -135,7 +135,7 @@ impl ApiToken {
     /// Whether the token is valid at this moment.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Why the token is not valid.
     pub fn valid_at(&self, now_ms: i64) -> Result<(), TokenRefusal> {
         if self.revoked_ms.is_some() {
             Err(TokenRefusal::Revoked)
@@ -150,7 +150,7 @@ impl ApiToken {
 // === impl TokenRefusal ===
 
 impl TokenRefusal {
-    /// For records of refused attempts.
+    /// The word in records of refused attempts.
     pub fn name(self) -> &'static str {
         match self {
             TokenRefusal::Unknown => "token_unknown",
@@ -202,7 +202,7 @@ mod tests {
         check(|grant| grant.name = Some("CI".to_owned()), "");
         check(
             |grant| grant.expires_ms = Some(1000),
-            "expires: the time is past; name a later one, or leave `expires` out",
+            "expires: the time is past; name a later time, or leave `expires` out",
         );
         check(
             |grant| grant.name = Some("a\u{202e}".to_owned()),

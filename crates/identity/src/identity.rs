@@ -1,4 +1,4 @@
-//! Who asks with a token, and what that person or program may do now.
+//! The identity of a caller with a token, and the caller's current permissions.
 
 mod granting;
 mod objects;
@@ -13,16 +13,16 @@ use crate::{ApiToken, Membership, Permission, PermissionSet, Role, TokenId, Toke
 pub use granting::GrantRefusal;
 pub use objects::{Owned, OwnedRefusal};
 
-/// The power of one valid token: what its grant and its owner's roles and teams allow alike.
+/// The rights of one valid token: the intersection of its grant with its owner's roles and teams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     principal: Principal,
     token: TokenId,
-    /// The role that the token names. A new token of the same owner may have it too.
+    /// The role of the token's grant. A new token of the same owner may have this role.
     granted: Role,
-    /// Outside of teams. [`Role::PlatformAdmin`] only if the token is unrestricted.
+    /// The role outside of teams. [`Role::PlatformAdmin`] only if the token is unrestricted.
     role: Role,
-    /// The role in each team of both the token and its owner.
+    /// The role in each team that token and owner share.
     teams: BTreeMap<TeamId, Role>,
     scopes: PermissionSet,
     expires_ms: Option<i64>,
@@ -36,7 +36,7 @@ pub struct Denied(pub Permission);
 // === impl Identity ===
 
 impl Identity {
-    /// The identity of a token's owner, from what is stored at this moment.
+    /// The identity of a token's owner, from the current rows.
     ///
     /// # Errors
     /// If the token is not valid, or its owner is disabled.
@@ -60,7 +60,7 @@ impl Identity {
         let role = granted.capped(user.role);
         let teams = match &token.grant.teams {
             TokenTeams::Unrestricted if role == Role::PlatformAdmin => BTreeMap::new(),
-            // A platform admin who is one no longer.
+            // The owner was a platform admin before.
             TokenTeams::Unrestricted => own_teams(user, memberships),
             TokenTeams::Only(teams) if user.role == Role::PlatformAdmin => {
                 teams.iter().map(|team| (team.clone(), Role::TeamAdmin)).collect()
@@ -83,7 +83,7 @@ impl Identity {
         })
     }
 
-    /// To whom sessions, files and records of the token belong. Every user has their own, platform admins too.
+    /// The owner of the token's sessions, files and records. Every user has their own, even platform admins.
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
@@ -98,7 +98,7 @@ impl Identity {
         self.role
     }
 
-    /// When the token ends, in milliseconds since 1970; open streams end with it.
+    /// Time of expiry, in milliseconds since 1970. Open streams end at this time.
     pub fn expires_ms(&self) -> Option<i64> {
         self.expires_ms
     }
@@ -121,17 +121,17 @@ impl Identity {
             .map(|(team, _)| team)
     }
 
-    /// Everything that the identity may do to some object.
+    /// The union of the permissions on all objects.
     pub fn permissions(&self) -> PermissionSet {
         let roles = self.teams.values().chain([&self.role]);
         let together = roles.fold(PermissionSet::NONE, |set, role| set.union(role.permissions()));
         together.intersection(self.scopes)
     }
 
-    /// Whether the identity may do this to some object. [`Identity::decide`] says to which.
+    /// Whether the identity has this permission on any object. [`Identity::decide`] checks one object.
     ///
     /// # Errors
-    /// The permission, in the text for clients.
+    /// The missing permission, in the text for clients.
     pub fn may(&self, permission: Permission) -> Result<(), Denied> {
         match self.permissions().contains(permission) {
             true => Ok(()),
@@ -146,7 +146,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// The user's role in each of their teams, without what is a role of the whole tenant.
+/// The user's role in each of their teams, without roles of the whole tenant.
 fn own_teams(user: &User, memberships: &[Membership]) -> BTreeMap<TeamId, Role> {
     let own = memberships
         .iter()

@@ -1,10 +1,10 @@
-//! Who may do what: users, teams, roles, permissions, API tokens and the routes' permissions, as pure decisions.
+//! Access control as pure decisions: users, teams, roles, permissions, API tokens and the routes' permissions.
 //!
 //! ```text
 //! token's text ─► TokenSecret ─► TokenHash ─► (store) ─► ApiToken, User, memberships ─► Identity::of
 //! Route::admit(identity)            may the caller use the route at all: 401 or 403
-//! Identity::decide(permission, of)  may the caller do this to that object: 403 or 404
-//! Identity::may_grant(grant)        may the caller make this token
+//! Identity::decide(permission, of)  may the caller do this to the object: 403 or 404
+//! Identity::may_grant(grant)        may the caller create this token
 //! Identity::may_appoint(role, team) may the caller give a user this role
 //! ```
 //!

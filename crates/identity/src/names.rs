@@ -1,21 +1,21 @@
-//! Ids of teams, and the names that people give to teams and tokens.
+//! Ids of teams, and display names of teams and tokens.
 
 use types::TeamId;
 
 /// Longest name of a team or a token, in characters.
 pub const MAX_NAME: usize = 100;
-/// In bytes.
+/// Maximum bytes.
 const MAX_TEAM_ID: usize = 64;
 
-/// A text that cannot be a name or an id.
+/// An invalid name or id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    /// Not a team's id.
+    /// An invalid id of a team.
     #[error(
         "team: an id is 1 to {MAX_TEAM_ID} of a-z 0-9 . _ - and begins with a letter or digit, not '{0}'"
     )]
     TeamId(String),
-    /// Not a name for people.
+    /// An invalid display name.
     #[error("name: expected 1 to {MAX_NAME} visible characters, got '{0}'")]
     Name(String),
 }
@@ -34,10 +34,10 @@ pub fn team_id(text: &str) -> Result<TeamId, BadName> {
     }
 }
 
-/// Checks a name for people.
+/// Checks a display name.
 ///
 /// # Errors
-/// If it is empty, too long, or has characters that nobody sees.
+/// If the name is empty or too long, or has invisible characters.
 pub fn check_name(text: &str) -> Result<(), BadName> {
     let is_long = text.chars().take(MAX_NAME + 1).count() > MAX_NAME;
     if text.trim().is_empty() || is_long || text.chars().any(types::is_unseen) {

@@ -3,7 +3,7 @@
 words! {
     /// S0-81: one kind of act on one kind of object.
     Permission: "permission" {
-        /// Make virtual servers.
+        /// Create virtual servers.
         ServersCreate = "servers.create",
         /// List virtual servers, their tools, runs, sessions and security events.
         ServersRead = "servers.read",
@@ -29,13 +29,13 @@ words! {
         SkillsApprove = "skills.approve",
         /// Take an approved skill out of use.
         SkillsRevoke = "skills.revoke",
-        /// Make API tokens of at most one's own power.
+        /// Create API tokens with at most one's own rights.
         TokensCreate = "tokens.create",
         /// List one's own API tokens; a platform admin lists everyone's.
         TokensRead = "tokens.read",
         /// Revoke one's own API tokens; a platform admin revokes everyone's.
         TokensRevoke = "tokens.revoke",
-        /// Make users.
+        /// Create users.
         UsersCreate = "users.create",
         /// List users.
         UsersRead = "users.read",
@@ -43,7 +43,7 @@ words! {
         UsersUpdate = "users.update",
         /// Remove a user with all tokens.
         UsersDelete = "users.delete",
-        /// Make teams.
+        /// Create teams.
         TeamsCreate = "teams.create",
         /// List teams and their members.
         TeamsRead = "teams.read",
@@ -58,15 +58,15 @@ words! {
     }
 }
 
-/// What an object must be to its caller before a permission counts for it.
+/// The relation between caller and object that a permission requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bond {
-    /// The caller sees it.
+    /// The caller sees the object.
     Visible,
-    /// The caller owns it or administers its team.
+    /// The caller owns the object or administers its team.
     Owned,
-    /// The caller administers its team. Ownership is not enough: nobody approves what is their own, and whoever no
-    /// longer administers a team no longer decides where its programs send data.
+    /// The caller administers the object's team. Ownership is not enough: owners must not approve their own objects,
+    /// and former admins of a team must not decide where its programs send data.
     Administered,
 }
 

@@ -39,40 +39,40 @@ impl PermissionSet {
         names.split_ascii_whitespace().map(str::parse).collect()
     }
 
-    /// Whether this one is in the set.
+    /// Whether the permission is in the set.
     pub const fn contains(self, permission: Permission) -> bool {
         self.0 & (1 << permission as u64) != 0
     }
 
-    /// Whether all of these are in the set.
+    /// Whether the other set is a subset.
     pub const fn covers(self, other: PermissionSet) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// Whether the set has none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those in either set.
+    /// Permissions in either set.
     #[must_use]
     pub const fn union(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 | other.0)
     }
 
-    /// Those in both sets.
+    /// Permissions in both sets.
     #[must_use]
     pub const fn intersection(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 & other.0)
     }
 
-    /// Those that the other set lacks.
+    /// Permissions that the other set lacks.
     #[must_use]
     pub const fn without(self, other: PermissionSet) -> PermissionSet {
         PermissionSet(self.0 & !other.0)
     }
 
-    /// In the order of [`Permission::ALL`].
+    /// The permissions in the order of [`Permission::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Permission> {
         let all = Permission::ALL.iter().copied();
         all.filter(move |permission| self.contains(*permission))

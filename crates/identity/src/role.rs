@@ -3,17 +3,17 @@
 use crate::{Permission, PermissionSet};
 
 words! {
-    /// S0-81. A user has one role in the tenant and one in each team; a token has one, which caps both.
+    /// S0-81. A user has one role in the tenant and one in each team. A token's role limits both.
     Role: "role" {
-        /// Everything in the tenant, whoever owns it.
+        /// All permissions on all objects of the tenant.
         PlatformAdmin = "platform_admin",
-        /// Everything in the own teams.
+        /// All permissions in the own teams.
         TeamAdmin = "team_admin",
-        /// Makes, uses and changes virtual servers, and saves skills.
+        /// Creates, uses and changes virtual servers, and saves skills.
         Developer = "developer",
         /// Reads.
         Viewer = "viewer",
-        /// Reads, also users, the audit table and metrics.
+        /// Reads, including users, the audit table and metrics.
         PlatformViewer = "platform_viewer",
     }
 }
@@ -24,7 +24,7 @@ const VIEWER: PermissionSet = PermissionSet::of(&[
     Permission::SkillsRead,
     Permission::TeamsRead,
     Permission::TokensRead,
-    // Everyone can end an own token that has leaked.
+    // Every user can revoke a leaked token of their own.
     Permission::TokensRevoke,
 ]);
 
@@ -55,7 +55,7 @@ const TEAM_ADMIN: PermissionSet = DEVELOPER.union(PermissionSet::of(&[
 // === impl Role ===
 
 impl Role {
-    /// What the role allows, before scopes.
+    /// The role's permissions, before scopes.
     pub const fn permissions(self) -> PermissionSet {
         match self {
             Role::PlatformAdmin => PermissionSet::ALL,
@@ -66,17 +66,17 @@ impl Role {
         }
     }
 
-    /// Whether a member of a team may have the role there. The others hold for the whole tenant.
+    /// Whether a member of a team may have the role there. Other roles apply to the whole tenant.
     pub const fn is_for_teams(self) -> bool {
         matches!(self, Role::TeamAdmin | Role::Developer | Role::Viewer)
     }
 
-    /// Whether whoever has the role in a team may change what others own there.
+    /// Whether the role in a team allows changes to objects of other owners.
     pub(crate) const fn administers(self) -> bool {
         matches!(self, Role::PlatformAdmin | Role::TeamAdmin)
     }
 
-    /// The role of a token that is limited to teams: a platform admin's acts like one of an admin of these teams.
+    /// The role of a token that is limited to teams. A platform admin becomes an admin of these teams.
     pub(crate) const fn within_teams(self) -> Role {
         match self {
             Role::PlatformAdmin => Role::TeamAdmin,
@@ -84,7 +84,7 @@ impl Role {
         }
     }
 
-    /// The role that allows what both allow.
+    /// A role that allows only what both roles allow.
     #[must_use]
     pub(crate) const fn capped(self, cap: Role) -> Role {
         if cap.permissions().covers(self.permissions()) {

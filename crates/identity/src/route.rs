@@ -1,4 +1,4 @@
-//! The routes of the gateway, each with its method, its path and who may use it, as one table.
+//! The routes of the gateway as one table: method, path and required permission.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use RouteAccess::{AnyToken, Anyone, Needs};
 pub enum Method {
     /// Reads.
     Get,
-    /// Makes, or acts.
+    /// Creates or acts.
     Post,
     /// Replaces.
     Put,
@@ -20,21 +20,21 @@ pub enum Method {
     Delete,
 }
 
-/// Who may use a route.
+/// The requirement of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteAccess {
-    /// Also without a token: the answer holds nothing of a user.
+    /// No token: the answer holds no user data.
     Anyone,
-    /// Whoever has a valid token.
+    /// Any valid token.
     AnyToken,
-    /// Whoever has this permission for some object; [`Identity::decide`] says for which.
+    /// This permission on any object. [`Identity::decide`] checks the object.
     Needs(Permission),
 }
 
-/// Why a caller may not use a route.
+/// Why a route refuses a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RouteRefusal {
-    /// 401: without a token, nothing is open.
+    /// 401: the token is missing.
     #[error("a token is required; send it as `Authorization: Bearer cyd_…`")]
     NoToken,
     /// 403.
@@ -69,7 +69,7 @@ macro_rules! routes {
                 }
             }
 
-            /// Who may use it.
+            /// The requirement.
             pub const fn access(self) -> RouteAccess {
                 match self {
                     $(Route::$route => $access,)+
@@ -80,11 +80,11 @@ macro_rules! routes {
 }
 
 routes! {
-    /// Whether the process answers.
+    /// Reports that the process answers.
     Health = Get "/healthz", Anyone;
-    /// Whether the process serves requests.
+    /// Reports whether the process serves requests.
     Ready = Get "/readyz", Anyone;
-    /// The page for people. It is the same everywhere and asks for a token.
+    /// A page for people, the same in every deployment. The page asks for a token.
     Docs = Get "/docs", Anyone;
     /// The description of these routes.
     OpenApi = Get "/openapi.json", AnyToken;
@@ -93,7 +93,7 @@ routes! {
 
     /// S0-15: lists virtual servers.
     ListServers = Get "/servers", Needs(Permission::ServersRead);
-    /// S0-08: makes a virtual server.
+    /// S0-08: creates a virtual server.
     CreateServer = Post "/servers", Needs(Permission::ServersCreate);
     /// S0-15: reads a virtual server.
     ReadServer = Get "/servers/{id}", Needs(Permission::ServersRead);
@@ -139,14 +139,14 @@ routes! {
 
     /// Lists API tokens, without secrets.
     ListTokens = Get "/tokens", Needs(Permission::TokensRead);
-    /// Makes an API token and shows it once.
+    /// Creates an API token and shows the secret once.
     CreateToken = Post "/tokens", Needs(Permission::TokensCreate);
     /// Revokes an API token.
     RevokeToken = Delete "/tokens/{id}", Needs(Permission::TokensRevoke);
 
     /// Lists users.
     ListUsers = Get "/users", Needs(Permission::UsersRead);
-    /// Makes a user.
+    /// Creates a user.
     CreateUser = Post "/users", Needs(Permission::UsersCreate);
     /// Reads a user.
     ReadUser = Get "/users/{email}", Needs(Permission::UsersRead);
@@ -157,7 +157,7 @@ routes! {
 
     /// Lists teams.
     ListTeams = Get "/teams", Needs(Permission::TeamsRead);
-    /// Makes a team.
+    /// Creates a team.
     CreateTeam = Post "/teams", Needs(Permission::TeamsCreate);
     /// Reads a team.
     ReadTeam = Get "/teams/{id}", Needs(Permission::TeamsRead);
@@ -195,7 +195,7 @@ impl Route {
 // === impl Method ===
 
 impl Method {
-    /// As in a request.
+    /// The word in a request.
     pub const fn name(self) -> &'static str {
         match self {
             Get => "GET",

@@ -1,4 +1,4 @@
-//! API tokens: the secret that is shown once, the hash that is stored, and the id by which people name a token.
+//! API tokens: the secret, which is shown once, the stored hash, and the id in lists and commands.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Begins every token, so that people and scanners for leaked secrets recognize one.
+/// Prefix of every token, so that people and scanners for leaked secrets recognize tokens.
 pub const PREFIX: &str = "cyd_";
 
 const SECRET: usize = 32;
@@ -16,11 +16,11 @@ const ID: usize = 12;
 #[derive(Clone)]
 pub struct TokenSecret([u8; SECRET]);
 
-/// SHA-256 of a token's text. Comparing two takes the same time wherever they differ.
+/// SHA-256 of a token's text. Comparison takes constant time.
 #[derive(Clone)]
 pub struct TokenHash([u8; 32]);
 
-/// The name of a token in lists and commands. It grants nothing.
+/// Identifies a token in lists and commands; not a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(String);
 
@@ -32,10 +32,10 @@ impl TokenSecret {
         Self(random)
     }
 
-    /// Reads a token as a client sends it; `None` if the text cannot be one.
+    /// Reads a token from a client; `None` if the text is not a token.
     pub fn read(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
-        // One token has one text, so upper case is refused.
+        // Each token has one text, so refuse upper case.
         if digits.len() != 2 * SECRET || digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return None;
         }
@@ -49,7 +49,7 @@ impl TokenSecret {
         format!("{PREFIX}{}", hex::encode(self.0))
     }
 
-    /// What is stored: `printf %s TOKEN | sha256sum` prints the same.
+    /// The stored hash: `printf %s TOKEN | sha256sum` prints the same value.
     pub fn hash(&self) -> TokenHash {
         TokenHash(Sha256::digest(self.reveal()).into())
     }
@@ -105,7 +105,7 @@ impl TokenId {
         Self(hex::encode(random))
     }
 
-    /// Reads an id as a person writes it; `None` if the text cannot be one.
+    /// Reads an id from a person; `None` if the text is not an id.
     pub fn read(text: &str) -> Option<Self> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
         (text.len() == 2 * ID && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_text_of_a_token_is_one() {
+    fn other_texts_are_not_tokens() {
         let right = TokenSecret::new([0xab; SECRET]).reveal();
         assert_eq!(right, format!("cyd_{}", "ab".repeat(SECRET)));
         assert!(TokenSecret::read(&right).is_some());
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_what_other_programs_compute() {
+    fn a_hash_equals_sha256sum_s() {
         let secret = TokenSecret::new([0; SECRET]);
         let hash = secret.hash();
         let digest = Sha256::digest(format!("cyd_{}", "0".repeat(64)));

@@ -1,26 +1,26 @@
-//! Users, teams, and who is in which.
+//! Users, teams and memberships.
 
 use types::{Principal, TeamId, TenantId};
 
 use crate::Role;
 
-/// A person or a program with an address of its own.
+/// A person or a program with its own address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// Tenant and address.
     pub principal: Principal,
-    /// What the user may do to everything they see, in teams and outside.
+    /// The user's role outside of teams.
     pub role: Role,
     /// Milliseconds since 1970, in UTC.
     pub created_ms: i64,
-    /// Since when no token of the user is valid, in milliseconds since 1970.
+    /// Time since which all of the user's tokens are invalid, in milliseconds since 1970.
     pub disabled_ms: Option<i64>,
 }
 
 /// Users of one tenant who share objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
-    /// Users of other tenants never see it.
+    /// The team is invisible to other tenants.
     pub tenant: TenantId,
     /// Unique in the tenant.
     pub id: TeamId,
@@ -37,7 +37,7 @@ pub struct Membership {
     pub user: Principal,
     /// The team.
     pub team: TeamId,
-    /// Adds to the user's own role, for what the team shares.
+    /// The user's role for the team's objects, in addition to the user's own role.
     pub role: Role,
     /// Milliseconds since 1970, in UTC.
     pub created_ms: i64,

@@ -1,9 +1,9 @@
-//! Enums whose variants have one word each in requests, commands and the database.
+//! Enums with one word per variant in requests, commands and the database.
 
-/// Most characters of a foreign text that an error repeats.
+/// Maximum characters of a foreign text in an error.
 const SHOWN: usize = 64;
 
-/// A text that is none of the known words.
+/// An unknown word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} '{word}'; {remedy}")]
 pub struct UnknownWord {
@@ -49,7 +49,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one, in the order of the variants.
+            /// Every variant, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The word in requests, commands and records.

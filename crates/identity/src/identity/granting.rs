@@ -1,39 +1,39 @@
-//! What an identity may give to others: nobody gives what they do not have.
+//! Tokens and roles that an identity may grant: at most its own rights.
 
 use types::TeamId;
 
 use crate::{Grant, Identity, PermissionSet, Role, TokenTeams};
 
-/// Why a token is not made, or a role not given.
+/// Why a token or a role is not granted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantRefusal {
-    /// Users of other tenants look like absent ones, and so do all others to everyone but platform admins.
+    /// Another user, and the caller is not an unrestricted platform admin; also a user of another tenant.
     #[error("user: only an unrestricted platform admin acts for another user; leave `user` out")]
     OtherUser,
-    /// More than the token in use.
+    /// The role exceeds the token in use.
     #[error("role: '{role}' allows {lacking}, which this token does not; name a smaller role")]
     Role {
-        /// The role asked for.
+        /// The requested role.
         role: Role,
-        /// What the caller lacks.
+        /// Permissions that the caller lacks.
         lacking: PermissionSet,
     },
-    /// More than the token in use.
+    /// The scopes exceed the token in use.
     #[error("scopes: this token is limited to {has}; name some of these")]
     Scopes {
-        /// What the caller has.
+        /// Permissions that the caller has.
         has: PermissionSet,
     },
     /// A token for the whole tenant.
     #[error("teams: only an unrestricted platform admin makes unrestricted tokens; name teams, or `[]`")]
     Unrestricted,
-    /// Absent, or not a team of the caller.
+    /// The team does not exist, or is not a team of the caller.
     #[error("teams: unknown team '{0}'; name a team of this token")]
     UnknownTeam(TeamId),
-    /// It would outlive the token in use, which ends at this time, in milliseconds since 1970.
+    /// The token would outlive the token in use, which expires at this time, in milliseconds since 1970.
     #[error("expires: the new token would outlive this one; name a time that is not after this token's end")]
     Expires(i64),
-    /// A role of the whole tenant, as the role in a team.
+    /// The role applies to a whole tenant, not to a team.
     #[error("role: '{0}' is not a role of a team; name 'team_admin', 'developer' or 'viewer'")]
     NotForTeams(Role),
 }
@@ -41,11 +41,11 @@ pub enum GrantRefusal {
 // === impl Identity ===
 
 impl Identity {
-    /// Whether the identity may make this token. The new token is never more powerful and never lives longer than
-    /// the one in use. The caller also needs `tokens.create`, which the route demands.
+    /// Whether the identity may create this token. The new token has at most the rights and the lifetime of the token
+    /// in use. The route checks the permission `tokens.create`.
     ///
     /// # Errors
-    /// The first field that asks for too much.
+    /// The first field that exceeds the token in use.
     pub fn may_grant(&self, grant: &Grant) -> Result<(), GrantRefusal> {
         if !self.may_manage_tokens_of(&grant.owner) {
             return Err(GrantRefusal::OtherUser);
@@ -68,11 +68,11 @@ impl Identity {
         }
     }
 
-    /// Whether the identity may give a user this role: in a team, or outside of teams. The caller also needs
-    /// `teams.update` or `users.create`, `users.update`.
+    /// Whether the identity may give a user this role: in a team, or outside of teams. The route checks
+    /// `teams.update`, `users.create` or `users.update`.
     ///
     /// # Errors
-    /// The field that asks for too much. A team that the identity does not administer looks absent.
+    /// The field that exceeds the token in use. A team that the identity does not administer looks absent.
     pub fn may_appoint(&self, role: Role, team: Option<&TeamId>) -> Result<(), GrantRefusal> {
         let own = match team {
             None if self.is_unrestricted() => self.role,

@@ -1,30 +1,30 @@
-//! Decisions about one object: who sees it, who may change it, and whose records are shown.
+//! Decisions about one object: access, changes and visible records.
 
 use types::{Principal, TeamId, TenantId, UserId, Visibility};
 
 use crate::permission::Bond;
 use crate::{Denied, Identity, Permission, PermissionSet, Role};
 
-/// To whom an object belongs: a virtual server, an upstream server, a tool or a skill.
+/// Ownership of an object: a virtual server, an upstream server, a tool or a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owned<'a> {
-    /// Users of other tenants never see it.
+    /// The object is invisible to other tenants.
     pub tenant: &'a TenantId,
     /// Unique within the tenant.
     pub owner: &'a UserId,
-    /// Who sees it.
+    /// Users that see the object.
     pub visibility: Visibility,
-    /// Its team, if any.
+    /// The object's team, if any.
     pub team: Option<&'a TeamId>,
 }
 
 /// Why an act on an object is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OwnedRefusal {
-    /// To this caller the object is absent.
+    /// The caller must not learn that the object exists.
     #[error("not found")]
     Hidden,
-    /// The caller sees the object and may not do this to it.
+    /// The caller sees the object and lacks the permission.
     #[error(transparent)]
     Denied(#[from] Denied),
 }
@@ -32,8 +32,8 @@ pub enum OwnedRefusal {
 // === impl Identity ===
 
 impl Identity {
-    /// S0-82: whether the object exists for this identity. Unrestricted: everything of the tenant. A token without
-    /// teams: what is public. Else also what is the caller's own, and what its teams share.
+    /// S0-82: whether the identity sees the object. An unrestricted token sees all objects of the tenant. A token without
+    /// teams sees public objects. Other tokens also see the caller's own objects and shared objects of their teams.
     pub fn may_see(&self, object: &Owned<'_>) -> bool {
         if self.principal.tenant() != object.tenant {
             return false;
@@ -48,10 +48,10 @@ impl Identity {
         is_seen || self.is_unrestricted()
     }
 
-    /// Whether the identity may do this to the object.
+    /// Whether the identity has this permission on the object.
     ///
     /// # Errors
-    /// [`OwnedRefusal::Hidden`] if it must not learn that the object exists.
+    /// [`OwnedRefusal::Hidden`] if the identity must not learn that the object exists.
     pub fn decide(&self, permission: Permission, object: &Owned<'_>) -> Result<(), OwnedRefusal> {
         if !self.may_see(object) {
             return Err(OwnedRefusal::Hidden);
@@ -68,10 +68,10 @@ impl Identity {
         }
     }
 
-    /// Whether the identity may do this to a team of this tenant, or to its list of members.
+    /// Whether the identity has this permission on a team of this tenant or on its members.
     ///
     /// # Errors
-    /// [`OwnedRefusal::Hidden`] for everyone but its members, unrestricted admins, and platform viewers.
+    /// [`OwnedRefusal::Hidden`] unless the identity is a member, an unrestricted admin or a platform viewer.
     pub fn decide_team(
         &self,
         permission: Permission,
@@ -97,7 +97,7 @@ impl Identity {
         matches!(self.role, Role::PlatformAdmin | Role::PlatformViewer)
     }
 
-    /// S0-D13: whether the identity sees what `user` did on an object of this team: runs, sessions, security events
+    /// S0-D13: whether the identity sees records of `user` on an object of this team: runs, sessions, security events
     /// and audit rows.
     pub fn may_see_record(&self, user: &Principal, team: Option<&TeamId>) -> bool {
         if self.principal.tenant() != user.tenant() {
@@ -106,17 +106,17 @@ impl Identity {
         self.principal == *user || self.administers(team)
     }
 
-    /// Whether the identity lists and revokes the tokens of this user.
+    /// Whether the identity may list and revoke the tokens of this user.
     pub fn may_manage_tokens_of(&self, user: &Principal) -> bool {
         self.principal == *user || (self.is_unrestricted() && self.principal.tenant() == user.tenant())
     }
 
-    /// Whether the records of all users are shown, at a server of this team.
+    /// Whether the identity sees the records of all users at a server of this team.
     pub fn may_see_all_records(&self, tenant: &TenantId, team: Option<&TeamId>) -> bool {
         self.principal.tenant() == tenant && self.administers(team)
     }
 
-    /// The role in a team of the identity.
+    /// The identity's role in a team.
     pub(super) fn role_for(&self, team: Option<&TeamId>) -> Option<Role> {
         self.teams.get(team?).copied()
     }
@@ -125,7 +125,7 @@ impl Identity {
         self.is_unrestricted() || self.role_for(team).is_some_and(Role::administers)
     }
 
-    /// A role in the object's team adds to the role outside of teams. So leaving a team never gives a permission.
+    /// The union of the roles in the object's team and outside of teams. So leaving a team never adds a permission.
     fn permissions_in(&self, team: Option<&TeamId>) -> PermissionSet {
         let of_team = self.role_for(team).map_or(PermissionSet::NONE, Role::permissions);
         self.role.permissions().union(of_team).intersection(self.scopes)

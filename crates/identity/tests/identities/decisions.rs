@@ -1,4 +1,4 @@
-//! Who sees and changes which object.
+//! Visibility and changes of objects.
 
 use identity::{Identity, Membership, Owned, OwnedRefusal, Permission, Role, TokenRefusal, TokenTeams};
 use types::{TeamId, TenantId, UserId, Visibility};
@@ -101,7 +101,7 @@ fn objects_of_other_tenants_are_absent_for_everyone() {
 }
 
 #[test]
-fn permissions_count_for_the_objects_they_are_for() {
+fn permissions_apply_to_the_right_objects() {
     use Permission as P;
     let check = |permission: Permission, visibility, id: Option<&str>, expected: &str| {
         let object = Object::new(visibility, id);
@@ -146,7 +146,7 @@ fn permissions_count_for_the_objects_they_are_for() {
     check(P::SkillsApprove, public, None, "admin");
     check(P::SkillsRevoke, public, Some("team-b"), "admin bob");
     check(P::UpstreamsUpdate, public, None, "admin");
-    // Its owner alone does not manage an upstream server, because its team's programs send data there.
+    // Ownership alone is not enough to manage an upstream server, because the team's programs send data there.
     for permission in [P::UpstreamsCreate, P::UpstreamsUpdate, P::UpstreamsDelete] {
         check(permission, shared, Some("team-a"), "admin narrowed ana");
         check(permission, public, Some("team-b"), "admin bob");
@@ -162,7 +162,7 @@ fn permissions_count_for_the_objects_they_are_for() {
 
 // C168
 #[test]
-fn c168_what_is_missing_is_named() {
+fn c168_refusals_name_the_missing_permission() {
     let check = |person: Person, permission: Permission, expected: &str| {
         let object = Object::new(Visibility::Team, Some("team-a"));
         let decided = person.identity().decide(permission, &object.owned());
@@ -372,7 +372,7 @@ fn a_platform_admin_limited_to_teams_is_their_admin() {
 }
 
 #[test]
-fn a_role_in_a_team_is_of_that_team_only() {
+fn a_role_in_a_team_applies_to_that_team_only() {
     let mut person = Person::new("ana", Role::Viewer, &["team-a", "team-b"]);
     person.token.grant.role = Role::TeamAdmin;
     person.memberships[0].role = Role::TeamAdmin;

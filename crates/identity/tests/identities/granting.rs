@@ -1,4 +1,4 @@
-//! What a token may make: tokens and roles, never more than its own.
+//! Tokens and roles that a token may grant: at most its own rights.
 
 use identity::{Grant, Role, TokenTeams};
 use types::TenantId;

@@ -1,4 +1,4 @@
-//! Identities of tokens: what each role, team and scope may do, and what no token may ever gain.
+//! Identities of tokens: permissions of each role, team and scope, and limits of every token.
 
 mod decisions;
 mod granting;

@@ -1,4 +1,4 @@
-//! The users of these tests, as the acceptance cases name them.
+//! The users of these tests, named as in the acceptance cases.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Properties of all identities: less is never more, and nothing crosses tenants.
+//! Properties of all identities: a narrower token has no further rights, and no access crosses tenants.
 
 use std::collections::BTreeSet;
 
@@ -68,12 +68,12 @@ fn person() -> impl Strategy<Value = Person> {
     })
 }
 
-/// A grant of at most what another one grants.
+/// A grant that another grant covers.
 fn narrower(grant: &Grant) -> impl Strategy<Value = Grant> + use<> {
     let grant = grant.clone();
     (role(), some_teams(), permissions(), any::<[bool; 3]>()).prop_map(move |(role, teams, scopes, keep)| {
         let mut narrow = grant.clone();
-        // A platform admin limited to teams is their admin.
+        // A platform admin who is limited to teams is an admin of these teams.
         let acting = match (&grant.teams, grant.role) {
             (TokenTeams::Only(_), Role::PlatformAdmin) => Role::TeamAdmin,
             (_, role) => role,
@@ -131,7 +131,7 @@ impl Object {
     }
 }
 
-/// Fails if the first may do something that the second may not.
+/// Fails if `less` has a right that `more` lacks.
 fn is_at_most(less: &Identity, more: &Identity, others: &[Grant]) -> Result<(), TestCaseError> {
     prop_assert!(more.permissions().covers(less.permissions()));
     prop_assert!(!less.is_unrestricted() || more.is_unrestricted());

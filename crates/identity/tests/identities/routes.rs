@@ -40,7 +40,7 @@ fn the_table_changes_only_on_purpose() {
 }
 
 #[test]
-fn every_route_demands_what_its_row_says_of_every_role() {
+fn every_route_requires_its_permission_of_every_role() {
     for route in Route::ALL {
         for role in Role::ALL {
             let one = identity(*role);
@@ -59,7 +59,7 @@ fn every_route_demands_what_its_row_says_of_every_role() {
 
 // C014
 #[test]
-fn c014_without_a_token_only_what_is_the_same_everywhere_is_open() {
+fn c014_without_a_token_only_routes_without_user_data_are_open() {
     let open: Vec<&str> = Route::ALL
         .iter()
         .filter(|route| route.admit(None).is_ok())
@@ -90,10 +90,10 @@ fn a_scope_limits_every_route() {
 }
 
 #[test]
-fn routes_differ_and_every_permission_but_those_of_later_features_has_one() {
+fn routes_differ_and_cover_every_permission_except_skills() {
     let places: BTreeSet<String> = Route::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(places.len(), Route::ALL.len());
-    // A parameter of two routes at the same place has one name, as the router demands.
+    // The router requires one name for a parameter at the same place of two routes.
     let mut parameters: BTreeSet<(String, &str)> = BTreeSet::new();
     for route in Route::ALL {
         let path = route.path();

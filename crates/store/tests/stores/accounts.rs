@@ -303,7 +303,7 @@ async fn errors_name_the_object_and_leave_the_connection_usable() {
         };
         check(
             &past,
-            "expires: the time is past; name a later one, or leave `expires` out",
+            "expires: the time is past; name a later time, or leave `expires` out",
         )
         .await;
         let empty = Grant {

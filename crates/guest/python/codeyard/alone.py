@@ -16,7 +16,7 @@ def main():
     sys.argv[:] = [""]
     sys.path.insert(0, settings["guest"])
     sys.path.extend(settings["site"])
-    # What `site` adds, except that standard input stays open.
+    # The additions of `site`, without closing standard input.
     builtins.exit = builtins.quit = sys.exit
     from codeyard import places, runner
 

@@ -28,7 +28,7 @@ class Block(Record):
 
     @property
     def content(self):
-        return self.raw.get("content")  # Only a whole result has it.
+        return self.raw.get("content")  # Only a whole result has this key.
 
     def __getitem__(self, key):
         if key in _CONTENT:
@@ -65,9 +65,9 @@ class Note:
 
     def __init__(self, label):
         self.label = label
-        self.place = None  # how a program writes the list of blocks, if there is a way
+        self.place = None  # the expression for the list of blocks, if any
         self.unused = {}  # (kind, type, bytes) of each block by its index
-        self._known = {}  # indexes by what blocks hold
+        self._known = {}  # indexes by the blocks' content
 
     def take(self, content, index):
         """Replaces a block of a result by one that reports its use."""
@@ -124,7 +124,7 @@ class Notes:
         return note
 
     def lines(self, most=MOST_TOLD):
-        """What the program has not used: a line for each of the first `most` results, and one for the rest."""
+        """The unused blocks: a line for each of the first `most` results, and one for the rest."""
         unused = [note for note in self._notes if note.unused]
         lines = [_line(note) for note in unused[:most]]
         more = len(unused) - len(lines) + self._left_out

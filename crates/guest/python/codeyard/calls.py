@@ -13,7 +13,7 @@ from codeyard.values import Items, Record, text_of
 unawaited = {}
 
 _last_raw = None
-_last_answer = None  # what the last call of this run gave: the tool's name and the raw result
+_last_answer = None  # tool name and raw result of this run's last call
 _have_answered = False
 
 
@@ -132,7 +132,7 @@ def _allowed(reply):
 
 
 def _here(allowed, arguments, file):
-    """The call of the tool file that the host found, whatever the program called it, and its content's hash."""
+    """The call of the tool file that the host resolved, and the hash of the file's content."""
     server, tool, content = allowed
     if file is None or not file.is_of(server, tool):
         file = files.Call.found(server, tool, arguments)
@@ -165,7 +165,7 @@ class ToolCall:
         key = id(self)
         self._steps = _steps(key, server, tool, arguments, flavour, file)
         self.send = self._steps.send
-        # The line is computed from these on demand, which is rare.
+        # The line is computed from these on demand.
         frame = _getframe(2)
         while frame.f_back is not None and not frame.f_code.co_filename.startswith(PREFIX):
             frame = frame.f_back

@@ -41,7 +41,7 @@ class _Sleeper:
         try:
             self.bell.release()
         except RuntimeError:
-            pass  # It has been rung already.
+            pass  # The bell has rung already.
 
     def deliver(self, frame):
         self.frame = frame

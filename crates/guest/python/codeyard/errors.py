@@ -8,7 +8,7 @@ class ToolError(Exception):
     `upstream`, `timeout`, `cancelled`, `limit`; on the surface `bridge` also `not_loaded`, `refused`, `conflict`.
     """
 
-    __module__ = "builtins"  # Where programs find it, and how tracebacks and pickles name it.
+    __module__ = "builtins"  # The public module of the class, shown in tracebacks and pickles.
 
     def __init__(self, message, server="", tool="", kind="tool", retryable=False, hint=None):
         super().__init__(message, server, tool, kind, retryable, hint)
@@ -24,19 +24,19 @@ class ToolError(Exception):
 
 
 class UnknownName(ToolError, AttributeError):
-    """A name in the tree of tools that no server or tool has."""
+    """No server or tool has this name."""
 
     __module__ = "builtins"
 
 
 class MCPError(RuntimeError):
-    """A helper of `runtime` that was asked for something that is not there."""
+    """A helper of `runtime` was called with an unknown name."""
 
     __module__ = "builtins"
 
 
 class BridgeError(ToolError, MCPError):
-    """What every failed call and helper raises on the surface `bridge`: programs there know it as `MCPError`."""
+    """Raised by every failed call and helper on the surface `bridge`, where programs know it as `MCPError`."""
 
     __module__ = "builtins"
 
@@ -45,7 +45,7 @@ BridgeError.__name__ = BridgeError.__qualname__ = "MCPError"
 
 
 class RefusedError(BridgeError, ValueError):
-    """Something that cannot be kept: a key, a name or a value that is not allowed, or a store that is full."""
+    """An entry cannot be saved: its key, name or value is not allowed, or the store is full."""
 
     __module__ = "mcp.runtime"
 

@@ -15,7 +15,7 @@ from codeyard.program import filename_of, is_program, is_saved, number_of
 
 MAX_MESSAGE = 2_000
 _MAX_FRAMES = 40
-# Never the program's own code, wherever this package lies.
+# These files never count as the program's own code.
 _PACKAGE = os.path.dirname(__file__)
 _MAX_TRACEBACK = 20_000
 _RESERVE = 8 * 1024 * 1024
@@ -148,7 +148,7 @@ def _keep_own_frames(shown, number):
         if len(own) > _MAX_FRAMES:
             own[_MAX_FRAMES // 2 : -_MAX_FRAMES // 2] = []
         for frame in own:
-            _ = frame.line  # Looked up now, by the name under which the source is known.
+            _ = frame.line  # Read the line now, by the source's registered name.
             frame.filename = _shown(frame.filename, number)
         part.stack[:] = own
         if isinstance(getattr(part, "filename", None), str):  # a SyntaxError
@@ -170,7 +170,7 @@ def _shown(filename, number):
 
 
 def _limit_of(error, spawned):
-    """The limit for which the kernel refused something."""
+    """The limit behind the kernel's refusal."""
     if isinstance(error, MemoryError):
         return "memory"
     if isinstance(error, ToolError):
@@ -199,6 +199,6 @@ def _full(error):
     if own.f_files and not own.f_ffree:
         return "inodes"
     if places.SCRATCH == places.WORKSPACE or not os.path.isdir(places.SCRATCH):
-        return "disk"  # No files are kept.
+        return "disk"  # The session has no stored files.
     kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, places.SCRATCH, "/at/"))
     return "workspace" if kept and own.f_bavail else "disk"

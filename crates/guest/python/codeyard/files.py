@@ -53,7 +53,7 @@ class ToolFile:
         return bound | named
 
     def _fits(self, label, value):
-        """Whether a mapping stands for all arguments, not for the first: its keys are parameter names."""
+        """Whether a mapping holds all arguments, because its keys are parameter names."""
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             return False
         if self._is_open:
@@ -130,7 +130,7 @@ class ToolFile:
 
 
 class Call:
-    """A call of a tool file: its arguments as sent to the host, and as they are."""
+    """A call of a tool file: its arguments as sent to the host, and unchanged."""
 
     __slots__ = ("_file", "_arguments", "told")
 
@@ -141,7 +141,7 @@ class Call:
 
     @classmethod
     def found(cls, server, tool, arguments):
-        """A call by the names that the host found, for a tool that the program named otherwise."""
+        """The same call under the names that the host resolved."""
         file = find(server, tool)
         if file is None:
             message = f"{server}.{tool} was added after this run began; run the program again"
@@ -180,7 +180,7 @@ def check_present(server, tool):
 
 
 def forget():
-    """Has the next lookup read the index again: a run may see other files than the one before."""
+    """Makes the next lookup read the index again: files may change between runs."""
     global _is_current
     _is_current = False
 
@@ -264,7 +264,7 @@ def _load(file):
 
 
 def _waited_for(awaitable):
-    """The value of an awaitable, while this thread's loop stands still."""
+    """The value of an awaitable; blocks this thread's loop."""
 
     async def awaited():
         return await awaitable

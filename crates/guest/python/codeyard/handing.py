@@ -62,7 +62,7 @@ class Handing:
             self._is_large = True
             return None
         if converter.consumed:
-            self._value = converted  # What was iterated has nothing left.
+            self._value = converted  # An exhausted iterator has no items left.
         return converted
 
     def pack(self, done):
@@ -76,7 +76,7 @@ class Handing:
             return None
 
     def concerns(self, frame):
-        """Whether the result needs more than sending."""
+        """Whether the result needs special handling."""
         return self._value is not _NOTHING and (self._is_large or frame is None or len(frame) > binary.LEAST)
 
     def settle(self, done, frame):
@@ -123,7 +123,7 @@ class _Beginning(Converter):
         if isinstance(value, (bytes, bytearray, memoryview)):
             return f"<{len(value):,} bytes: {bytes(value[:16]).hex(' ')}…>"
         if isinstance(value, Iterator) and not isinstance(value, IOBase):
-            return f"<{_kind(value)}>"  # What it gives is nowhere else.
+            return f"<{_kind(value)}>"  # Its items exist nowhere else.
         converted = super().convert(value, depth)
         most = self._characters if depth else 5 * self._characters
         if type(converted) is str and len(converted) > most:

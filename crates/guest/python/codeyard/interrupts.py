@@ -7,8 +7,8 @@ from time import monotonic
 
 OFF = "off"  # no run is under way: an interrupt is ignored
 OPEN = "open"  # the program runs: an interrupt is raised at once
-HELD = "held"  # a section that must not be torn: an interrupt is kept for its end
-WAITING = "waiting"  # inside such a section, at the one point where nothing is lost by leaving it
+HELD = "held"  # an atomic section: an interrupt waits for its end
+WAITING = "waiting"  # inside such a section, at the one point where leaving loses nothing
 
 # The host repeats an interrupt while the run continues: one within this many seconds is a repeat.
 _REPEATED = 0.06
@@ -58,7 +58,7 @@ class Interrupts:
         raise KeyboardInterrupt
 
     def hold(self):
-        """Enters a section that must not be torn. Returns the argument of `release`; `None` on other threads."""
+        """Enters an atomic section. Returns the argument of `release`; `None` on other threads."""
         if get_ident() != self.main:
             return None
         before = self.state

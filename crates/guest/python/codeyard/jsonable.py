@@ -167,7 +167,7 @@ class Converter:
         items = list(islice(iterator, MAX_ITERATED))
         self.consumed += 1
         if self.consumed == 1:
-            # The items exist nowhere else: from here on only the limits of every result apply.
+            # The items exist nowhere else, so only the general limits apply from here on.
             self._left = MAX_VALUES
             self._room = self._room and MAX_RESULT
         if len(items) == MAX_ITERATED and next(iterator, _NOTHING) is not _NOTHING:

@@ -23,7 +23,7 @@ class Kept:
         self._lost = {}
 
     def keep(self, name, value, kind, size, is_told=True):
-        """Keeps a value under a new name; older ones may be dropped. Models are never told of some results."""
+        """Keeps a value under a new name; older ones may be dropped. The model sees the names of some results only."""
         self._entries[name] = (value, kind, size, _weight(value, _LOOKS, 0), is_told)
         replaced = f"newer ones have taken its place: {MOST} are kept, of {self.most_bytes >> 20} MiB in all"
         same = [name for name, entry in self._entries.items() if entry[4] == is_told]
@@ -69,7 +69,7 @@ def _weight(value, looks, depth):
     try:
         return _table(value) or sys.getsizeof(value) + _inside(value, looks, depth)
     except Exception:
-        return 0  # It cannot be told; the number of results is bounded all the same.
+        return 0  # The size is unknown; the number of results is limited anyway.
 
 
 def _table(value):

@@ -9,13 +9,13 @@ from codeyard.errors import MCPError, ToolError
 
 
 def read_file(path):
-    """The text of a file; a relative path is one below /scratch."""
+    """The text of a file; relative paths start at /scratch."""
     with open(_below_scratch(path), encoding="utf-8") as file:
         return file.read()
 
 
 def write_file(path, content):
-    """Writes a text file and the directories that it needs; a relative path is one below /scratch."""
+    """Writes a text file and the directories that it needs; relative paths start at /scratch."""
     path = _below_scratch(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
@@ -23,7 +23,7 @@ def write_file(path, content):
 
 
 def list_dir(path=""):
-    """The names in a directory, in order; a relative path is one below /scratch."""
+    """The names in a directory, in order; relative paths start at /scratch."""
     return sorted(os.listdir(_below_scratch(path)))
 
 

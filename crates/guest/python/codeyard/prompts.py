@@ -28,7 +28,7 @@ def get_sync(server, name, args=None):
 
 
 async def complete(server, name, argument, value="", args=None):
-    """What the server proposes for an argument of a prompt that begins with `value`, where the others are `args`."""
+    """The server's completions of `value` for a prompt's argument; `args` holds the other arguments."""
     return proposals(await host_async("completion", **_asked(server, name, argument, value, args)))
 
 

@@ -49,7 +49,7 @@ class Directory:
             raise UnknownName(_no_server(name, [entry["alias"] for entry in entries]), name, kind="unknown_tool")
 
     def check_tool(self, server, name):
-        """The same of a tool of a server. What is wrong with a server that cannot be asked, its calls will say."""
+        """Raises UnknownName if the server has no such tool. A server that cannot answer fails at its calls."""
         if files.find(server, name) is not None:
             return
         entries = _quietly(lambda: self.server(server)["tools"], None)
@@ -65,7 +65,7 @@ class Directory:
         return host("servers")
 
     def server(self, name):
-        """One of them with its `tools`: `{name, alias, description, signature}`."""
+        """One server with its `tools`: `{name, alias, description, signature}`."""
         return host("tools", server=name, detail="summary")
 
 
@@ -76,7 +76,7 @@ class Flavour:
         self.prefix = prefix
         self.wrap = wrap
         self.blocking = blocking
-        self.returns_errors = returns_errors  # Else what a tool reports as an error is raised.
+        self.returns_errors = returns_errors  # If false, a tool's error is raised.
         self.directory = directory or Directory()
 
     def tools_of(self, server):
@@ -94,7 +94,7 @@ class Tool:
         self._label = f"{flavour.prefix}{server}.{tool}" if server else tool
 
     def given(self, arguments):
-        """Calls it with one mapping of arguments, whatever it takes."""
+        """Calls the tool with one mapping of arguments."""
         if isinstance(arguments, dict) and all(type(name) is str for name in arguments):
             return self(**arguments)
         return self(arguments)
@@ -165,7 +165,7 @@ class Server(ModuleType):
             self.__dict__.setdefault(name, tool)
         return tool
 
-    # Without these, Python would iterate over items 0, 1, 2 and so on, each of which would be a tool.
+    # Otherwise Python would iterate over the items 0, 1, 2 and so on, each of them a tool.
 
     def __iter__(self):
         return iter(self.__all__)
@@ -177,7 +177,7 @@ class Server(ModuleType):
         return any(name in (entry["name"], entry["alias"]) for entry in self._flavour.tools_of(self._server))
 
     def __bool__(self):
-        return True  # Whether it has tools is worth a question only where somebody counts them.
+        return True  # Truth must not cost a host call.
 
     def __dir__(self):
         return _quietly(lambda: self.__all__)
@@ -194,7 +194,7 @@ class Server(ModuleType):
 
 
 class BridgeServer(Server):
-    """One server of `mcp_<alias>`, with the helpers that such a module has."""
+    """One server of `mcp_<alias>`, with the helpers of such a module."""
 
     def list_tools(self):
         """The aliases of its tools."""
@@ -295,7 +295,7 @@ class ServerMap:
 
 
 class ServerNames:
-    """`LOADED_MCP_SERVERS`: a tuple of names that is asked for when it is looked at."""
+    """`LOADED_MCP_SERVERS`: a tuple of names, requested from the host at each use."""
 
     def _names(self):
         return tuple(sorted(entry["name"] for entry in host("servers")))
@@ -321,7 +321,7 @@ def _spelling(name):
 
 
 def _is_imported():
-    """Whether `from ... import` asks for an attribute, which should fail where a call would."""
+    """Whether `from ... import` requests the attribute. An import should fail where a call would."""
     return sys._getframe(2).f_code.co_name == "_handle_fromlist"
 
 

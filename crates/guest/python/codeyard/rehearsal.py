@@ -89,7 +89,7 @@ def rehearse(programs=None):
     """Runs programs (by default all of them, a few times) in a session that is then taken apart.
     Only the builtin names stay."""
     if programs is None:
-        # First, since the change of builtins at its end makes Python discard its specializations.
+        # Run this first: the change of builtins at its end makes Python discard its specializations.
         _rehearse(_ON_BRIDGE, _LOADED)
         loaded = [program for library, program in _WITH.items() if library in sys.modules]
         programs = [*_PROGRAMS, *loaded] * _ROUNDS
@@ -98,7 +98,7 @@ def rehearse(programs=None):
 
 def _rehearse(programs, told=None):
     if sys.version_info >= (3, 14):
-        # The default there starts new interpreters, which know nothing of the program.
+        # The default starts new interpreters, which lack the program's state.
         import multiprocessing
 
         multiprocessing.set_start_method("fork", force=True)

@@ -37,7 +37,7 @@ def list_sync(server=None):
 
 
 async def read(uri, server=None):
-    """A resource: its text, or bytes where it is binary, or a list of these where it has several parts."""
+    """A resource's text, or its bytes if binary, or a list of these if it has several parts."""
     return _contents(await host_async("resource", **named(needed=uri, uri=uri, server=server)))
 
 
@@ -47,7 +47,7 @@ def read_sync(uri, server=None):
 
 
 async def complete(template, argument, value="", args=None, server=None):
-    """What a server proposes for the part `{argument}` of a template that begins with `value`, where the others are `args`."""
+    """The server's completions of `value` for `{argument}` of a template; `args` holds the other arguments."""
     return proposals(await host_async("completion", **_asked(template, argument, value, args, server)))
 
 

@@ -32,7 +32,7 @@ def warm():
         try:
             _prepared = _prepare(DESCRIPTOR)
         except OSError:
-            pass  # No socket is there before the fork; `serve` will make what it needs.
+            pass  # There is no socket before the fork; `serve` makes the channel.
 
 
 def serve(fd):
@@ -53,7 +53,7 @@ def _serve(fd):
     host.send({"t": "ready", "v": VERSION, "interpreter": _INTERPRETER})
     opened = host.receive()
     if opened["t"] == "warm":
-        # Once more here: makes the first writes to shared pages, for which the session would have to wait.
+        # Repeat here: this makes the first writes to shared pages, which would delay the session.
         from codeyard.rehearsal import BRIEFLY, rehearse
 
         rehearse(BRIEFLY)

@@ -71,17 +71,17 @@ def capability_summary():
 
 
 def path(place):
-    """Where a path such as `/results/a.png` is in this session: elsewhere only in a sandbox that cannot mount."""
+    """The real path of a path such as `/results/a.png`; it differs only in a sandbox that cannot mount."""
     return places.actual(place)
 
 
 def host_path(path):
-    """Where a file of /workspace, /results or a mounted folder is on the host: the path to pass to tools."""
+    """The host path of a file in /workspace, /results or a mounted folder: the path to pass to tools."""
     return host_places.host_path(path)
 
 
 def result(name=None):
-    """A result that was too large to show, as its program returned it: `runtime.result("r3")`; without a name the newest."""
+    """A result too large to show, as returned by its program: `runtime.result("r3")`; without a name the newest."""
     return kept.current().get(name)
 
 
@@ -102,12 +102,12 @@ search_tools = search
 
 
 def servers():
-    """Every server: `{name, alias, description, listed}`. Starts none; `listed` says whether its tools are known."""
+    """Every server: `{name, alias, description, listed}`. Starts no server; `listed` says whether its tools are known."""
     return list(host("servers"))
 
 
 def tools(server):
-    """The tools of a server in its order: `{name, alias, description, signature}`. Starts it if need be."""
+    """The tools of a server in its order: `{name, alias, description, signature}`. Starts the server if needed."""
     _check_server(server, "tools")
     return _ask("tools", server=server, detail="summary")["tools"]
 
@@ -122,7 +122,7 @@ def describe(tool, name=None):
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers; with `detailed` also their descriptions. Starts none of them."""
+    """The names of all servers; with `detailed` also their descriptions. Starts no server."""
     entries = host("servers")
     if detailed:
         return tuple({"name": entry["name"], "description": entry.get("description")} for entry in entries)
@@ -140,7 +140,7 @@ def list_servers_sync():
 
 
 async def query_tool_docs(server, tool=None, detail="summary"):
-    """What a server's tools do; with `tool` only that one. `detail="full"` adds the schemas."""
+    """Descriptions of a server's tools; with `tool` only that tool. `detail="full"` adds the schemas."""
     _check_tool(tool)
     return _docs(await _ask_async("tools", server=server, detail="full"), tool, detail)
 
@@ -152,7 +152,7 @@ def query_tool_docs_sync(server, tool=None, detail="summary"):
 
 
 async def search_tool_docs(query, *, limit=5, detail="summary"):
-    """Tools of all servers that fit some words, in the form of `query_tool_docs`."""
+    """Tools of all servers that match the words, in the form of `query_tool_docs`."""
     hits = _hits(await _ask_async("search", **_search_args(query, limit, "summary")))
     full = {hit["server"]: await _ask_async("tools", server=hit["server"], detail="full") for hit in hits}
     return _hit_docs(hits, full, detail)
@@ -183,7 +183,7 @@ def describe_server(name):
 
 
 def list_loaded_server_metadata():
-    """Every server as `describe_server` shows it. One that cannot start has no tools and says why in `error`."""
+    """Every server as in `describe_server`. A server that cannot start has an `error`, no tools."""
     described = []
     for entry in host("servers"):
         try:
@@ -194,7 +194,7 @@ def list_loaded_server_metadata():
 
 
 async def call_tool(server, tool, arguments=None):
-    """Calls a tool by its written names."""
+    """Calls a tool by its names."""
     if not isinstance(tool, str) or not tool:
         raise MCPError("Missing tool name")
     if arguments is not None and not isinstance(arguments, dict):

@@ -58,7 +58,7 @@ class Session:
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
-        self._bridge = None  # what the surface `bridge` adds
+        self._bridge = None  # additions of the surface `bridge`
         self._is_on_server = False  # the surface `server`
 
     def open(self, settings):
@@ -83,7 +83,7 @@ class Session:
         """
         if surface is not None:
             self._know_surface(surface["name"])
-        # On `server` an unknown name fails where it is called, with the words of that surface.
+        # On `server` an unknown name fails at the call, with that surface's message.
         proxies.know_servers(None if self._is_on_server else servers)
         self._begin(number, limits or self._limits)
         gallery = Gallery(number, self._files_directory(), "/results" if self._bridge is None else "/tmp")
@@ -140,7 +140,7 @@ class Session:
             self._bridge.end_run()
         if self._interrupts.raised:
             asyncio._set_running_loop(None)  # A loop that was interrupted while it ended is still entered here.
-        if error is None:  # Else the next program may need the room, to free what this one has taken.
+        if error is None:  # Otherwise the next program might lack the memory to free this one's values.
             self._reserve.renew()
 
     def _attempt(self, work, *args):
@@ -171,7 +171,7 @@ class Session:
             return
         gallery.take_blocks(value)
         if not found and isinstance(value, str) and self._streams.has_printed_last(value):
-            return  # The model has it.
+            return  # The model has the text already.
         done["result"] = self._handing.convert(value, gallery.add)
 
     def _perform_on_bridge(self, surface, source, gallery):
@@ -183,7 +183,7 @@ class Session:
         gallery.take(value) or gallery.take_blocks(value)
 
     def _perform_on_server(self, source, gallery):
-        """What a program there returns is the last line of its output; it has no other result."""
+        """A returned value is the last line of the output, and there is no other result."""
         program = self._prepare(source)
         value = self._execute_awaited(program)
         returned = program.returned(value)
@@ -233,7 +233,7 @@ class Session:
             return value
         except BaseException as error:
             if task.done() and not task.cancelled():
-                task.exception()  # Seen, so that asyncio does not complain of it later.
+                task.exception()  # Retrieve the exception, so that asyncio does not report it later.
             if self._interrupts.raised or not task.done():
                 # An interrupt while everything waited was raised in the loop, not in the program.
                 place = None if task.done() else failure.waiting_place(task)
@@ -252,7 +252,7 @@ class Session:
 
     def _abandon_loop(self):
         loop, self._loop = self._loop, None
-        if loop.is_running():  # Interrupted in the one place where it cannot be stopped any more.
+        if loop.is_running():  # Interrupted at the only point where the loop can no longer be stopped.
             return
         tasks = asyncio.all_tasks(loop)
         for task in tasks:
@@ -295,7 +295,7 @@ class Session:
     # Reports to the host.
 
     def _finish(self, done, error, gallery):
-        """Collects what the run has left and returns its final frame."""
+        """Collects the run's leftovers and returns its final frame."""
         self._restore_result()
         if self.channel.forked:
             self._end_fork(error)
@@ -366,7 +366,7 @@ class Session:
 
 
 def _refuse_coroutine(value, program):
-    """A program that ends with a coroutine has forgotten to await it."""
+    """Refuses a coroutine as result: the program forgot to await it."""
     if inspect.iscoroutine(value):
         value.close()
         call = f"{value.__qualname__}()"

@@ -41,14 +41,14 @@ _ENDINGS = {"image/jpeg": "jpg", "image/svg+xml": "svg", "audio/mpeg": "mp3", "a
 
 
 class Gallery:
-    """The content of one run, limited and without repeats. What is too large or too much goes to files."""
+    """The content of one run, limited and without repeats. The rest goes to files."""
 
     def __init__(self, run=0, directory=None, told=None):
         self._run = run
-        self._directory = directory  # of the files, and how programs call it
+        self._directory = directory  # of the files, and its name in programs
         self._told = told
         self._seen = set()
-        self._pictures = []  # what the pictures look like that the program has shown
+        self._pictures = []  # looks of the shown pictures
         self._parts = []
         self._words = []
         self._room = _MOST_TEXT

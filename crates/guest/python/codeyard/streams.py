@@ -38,8 +38,8 @@ class Output(io.BufferedIOBase):
         self._immediate = _IMMEDIATE_LINES  # lines that still go out at once
         self._due = 0.0  # when the next bundle goes out
         self.total = 0  # bytes printed in this run
-        self.is_copied = False  # whether all of it is in a file
-        self._kept = []  # what a copy must begin with
+        self.is_copied = False  # whether a file has all output
+        self._kept = []  # the beginning of a copy
         self._copy = None
         self._last = self._before = None  # the last pieces that were printed
 
@@ -167,7 +167,7 @@ class Output(io.BufferedIOBase):
                 rest = rest[os.write(self._copy, rest) :]
         except OSError:
             self.is_copied = False
-            self._end_copy()  # The disk is full: that must not fail the run.
+            self._end_copy()  # A full disk must not fail the run.
 
     def _end_copy(self):
         if self._copy is not None:
@@ -226,7 +226,7 @@ class Streams:
                 try:
                     stream.flush()
                 except Exception:
-                    pass  # Not ours: whatever it is, it cannot fail the run now.
+                    pass  # A stream of the program's must not fail the run now.
         for output in self._outputs:
             output.send_rest()
         is_long = self._is_long()

@@ -1,4 +1,4 @@
-"""What a tool's result looks like to a program: ordinary Python values that remember the raw result."""
+"""A tool's result for programs: ordinary Python values with the raw result attached."""
 
 from json import JSONDecoder
 

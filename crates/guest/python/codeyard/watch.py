@@ -5,7 +5,7 @@ import sys
 from codeyard.written import EVENTS, Written
 
 _SPAWN = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.fork", "os.forkpty", "pty.spawn"})
-# After these the process may be gone.
+# These may end the process.
 _FATAL = frozenset({"os.kill", "signal.pthread_kill"})
 
 

@@ -6,7 +6,7 @@ _has_plotly = _has_pillow = False
 
 
 def replace(source):
-    """Replaces `show` of the libraries that a program shows something with; the program imports them anyway."""
+    """Replaces `show` of plotting libraries, which the program imports anyway."""
     if ".show(" not in source:
         return
     try:
@@ -15,7 +15,7 @@ def replace(source):
         if "PIL" in source and not _has_pillow:
             _replace_pillow()
     except ImportError:
-        pass  # The program's own import says what is missing.
+        pass  # The program's own import reports the missing package.
 
 
 def _replace_plotly():

@@ -1,1 +1,1 @@
-"""What the surface `bridge` adds to a session: servers loaded for a run, and storage for later sessions."""
+"""The surface `bridge` in a session: servers loaded for a run, and storage for later sessions."""

@@ -132,13 +132,13 @@ def _names_of(source, name):
 
 
 def _is_read_from_module(symbol):
-    # `symtable` takes a function called `top` for the module, and its variables for globals.
+    # `symtable` mistakes a function called `top` for the module, and its variables for globals.
     own = symbol.is_local() and not symbol.is_declared_global()
     return symbol.is_global() and symbol.is_referenced() and not own
 
 
 class Needs:
-    """What a function needs beside itself; `imports` are lines that provide it."""
+    """A function's dependencies; `imports` are lines that provide them."""
 
     def __init__(self, namespace, node, known):
         self.imports = set()
@@ -147,7 +147,7 @@ class Needs:
         self._known = known
 
     def add(self, read):
-        """Takes names that the function reads; returns those without such a line."""
+        """Adds names that the function reads; returns those that no import provides."""
         missing = []
         for name in read:
             lines = self._lines_for(name)
@@ -211,7 +211,7 @@ def _of_member(name, value):
     if getattr(runtime, own, _NOTHING) is value:
         return [f"from mcp.runtime import {own} as {name}"]
     parts = module.split(".")
-    # The outermost package that exports it is its public place.
+    # The outermost package that exports the member is its public place.
     for end in range(1, len(parts) + 1):
         path = ".".join(parts[:end])
         if getattr(sys.modules.get(path), own, _NOTHING) is value and _importable(sys.modules[path]) is not None:

@@ -16,7 +16,7 @@ def begin_run(servers):
 
 
 def end_run():
-    """Frees the servers' answers, which may be large; the next run asks anew."""
+    """Frees the servers' answers, which may be large; the next run requests them again."""
     _answers.clear()
 
 
@@ -57,7 +57,7 @@ def hint(name):
 def answer(name):
     """A server with all details of its tools, from the host."""
     key = _key(name)
-    # One lookup only: a thread may outlive the run, whose end empties this.
+    # Look up only once: a thread may outlive the run, whose end clears the answers.
     found = _answers.get(key)
     if found is None:
         found = _answers[key] = host("tools", server=name, detail="full")
@@ -103,7 +103,7 @@ def tools_of(answer):
 
 
 class LoadedDirectory(Directory):
-    """Knows the loaded servers only; calls report the errors of other servers."""
+    """A directory of the loaded servers only; calls report the errors of other servers."""
 
     def check_server(self, name):
         pass

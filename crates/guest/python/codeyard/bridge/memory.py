@@ -13,7 +13,7 @@ _ATTEMPTS = 100
 
 
 def save_memory(key, value, *, metadata=None):
-    """Keeps a JSON value under a key, and with it `metadata`, a dict."""
+    """Saves a JSON value and the dict `metadata` under a key."""
     _save(key, value, metadata)
     return f"Memory '{key}' saved."
 
@@ -25,13 +25,13 @@ def load_memory(key, *, default=None):
 
 
 def delete_memory(key):
-    """Forgets a key."""
+    """Deletes a key."""
     deleted = host("memory_delete", key=_checked(key))["deleted"]
     return f"Memory '{key}' {'deleted' if deleted else 'not found'}."
 
 
 def list_memories():
-    """All that is kept, sorted by key: `{key, metadata, created_at, updated_at, bytes}` each."""
+    """All memories, sorted by key: `{key, metadata, created_at, updated_at, bytes}` each."""
     return [dict(entry) for entry in host("memory_list")]
 
 
@@ -59,12 +59,12 @@ def update_memory(key, fn):
 
 
 def memory_exists(key):
-    """Whether something is kept under a key."""
+    """Whether the key has a value."""
     return host("memory_load", key=_checked(key), head=True) is not None
 
 
 def get_memory_info(key):
-    """All about a key: `{key, value, metadata, created_at, updated_at, version, bytes}`; `None` if there is none."""
+    """A memory's details: `{key, value, metadata, created_at, updated_at, version, bytes}`; `None` if missing."""
     entry = host("memory_load", key=_checked(key))
     return None if entry is None else dict(entry)
 

@@ -5,7 +5,7 @@ from codeyard.bridge import loaded, results
 
 
 class Listing(list):
-    """Tools of a server. It may be awaited, and need not be."""
+    """A server's list of tools; awaiting it is optional."""
 
     def __await__(self):
         return self
@@ -13,7 +13,7 @@ class Listing(list):
 
 
 class LoadedServer(proxies.BridgeServer):
-    """One server. That it is loaded is checked when it is asked for something: it may be kept from an earlier run."""
+    """One server. Each use checks that the server is loaded: the object may come from an earlier run."""
 
     @property
     def __doc__(self):
@@ -32,7 +32,7 @@ class LoadedServer(proxies.BridgeServer):
 
 
 class LoadedServers(proxies.ServerMap):
-    """`mcp_servers`: the loaded servers by their configured names; other spellings are found too."""
+    """`mcp_servers`: the loaded servers by configured name, in any spelling."""
 
     def __contains__(self, name):
         return loaded.find(name) is not None

@@ -35,12 +35,12 @@ def uninstall():
 
 
 def _has(raw, key):
-    # Every MCP result says whether it is an error, if only by omission.
+    # An MCP result without this key is not an error.
     return key in BRIDGE_KEYS and (key in raw or key == "isError")
 
 
 class _Keyed:
-    """Adds `get` to what answers the keys as items and attributes."""
+    """Adds `get` to a class with the keys as items and attributes."""
 
     __slots__ = ()
 
@@ -64,10 +64,10 @@ class LoadedItems(_Keyed, BridgeItems):
 
 
 class _Keys(_Keyed):
-    """Adds the rest to what has no items and attributes of its own."""
+    """Adds items and attributes to a class that has none."""
 
     __slots__ = ()
-    __iter__ = None  # Else Python would ask for the item 0.
+    __iter__ = None  # Otherwise Python would request item 0.
 
     def __contains__(self, key):
         return _has(self.raw, key)
@@ -107,7 +107,7 @@ class LoadedRecord(Record):
 
     def __init__(self, value):
         super().__init__(value)
-        self._changed = frozenset()  # those of the raw result's keys that the program has set or removed
+        self._changed = frozenset()  # keys of the raw result that the program has set or removed
 
     def __getitem__(self, key):
         return of_raw(self.raw, key) if self._is_of_raw(key) else super().__getitem__(key)

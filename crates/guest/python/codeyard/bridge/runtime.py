@@ -75,7 +75,7 @@ def capability_summary():
 
 
 def discovered_servers(detailed=False):
-    """The names of all servers, loaded or not; with `detailed` also their descriptions. Starts none of them."""
+    """The names of all servers, loaded or not; with `detailed` also their descriptions. Starts no server."""
     entries = host("servers")
     if detailed:
         return tuple({"name": entry["name"], "description": entry.get("description") or ""} for entry in entries)
@@ -88,12 +88,12 @@ async def list_servers():
 
 
 def list_servers_sync():
-    """The same, at once."""
+    """The same, blocking."""
     return loaded.names()
 
 
 async def query_tool_docs(server, tool=None, detail="summary"):
-    """What a server's tools do; with `tool` only that one. `detail="full"` adds the schemas."""
+    """Descriptions of a server's tools; with `tool` only that tool. `detail="full"` adds the schemas."""
     _check_tool(tool)
     answer = await loaded.answer_async(_named(server, "query_tool_docs"))
     docs = _docs(answer, tool, detail)
@@ -101,13 +101,13 @@ async def query_tool_docs(server, tool=None, detail="summary"):
 
 
 def query_tool_docs_sync(server, tool=None, detail="summary"):
-    """The same, at once, and always as a list."""
+    """The same, blocking; always a list."""
     _check_tool(tool)
     return _docs(_answer(server, "query_tool_docs_sync"), tool, detail)
 
 
 async def search_tool_docs(query, *, limit=_FOUND, detail="summary"):
-    """Tools of the loaded servers that all words fit, the best fit first, in the form of `query_tool_docs`."""
+    """Tools of the loaded servers that match all words, best first, in the form of `query_tool_docs`."""
     words, limit = _words(query), _limit(limit)
     if not words:
         raise MCPError("Missing 'query' value", kind="invalid_arguments")
@@ -117,7 +117,7 @@ async def search_tool_docs(query, *, limit=_FOUND, detail="summary"):
 
 
 def search_tool_docs_sync(query, *, limit=_FOUND, detail="summary"):
-    """The same, at once; nothing for an empty query."""
+    """The same, blocking; empty for an empty query."""
     words, limit = _words(query), _limit(limit)
     if not words:
         return []
@@ -130,7 +130,7 @@ async def list_tools(server=None):
 
 
 def list_tools_sync(server=None):
-    """The same, at once."""
+    """The same, blocking."""
     return tuple(loaded.tools_of(_answer(server, "list_tools_sync")))
 
 
@@ -140,7 +140,7 @@ def describe_server(name):
 
 
 def list_loaded_server_metadata():
-    """Every loaded server as `describe_server` shows it. One that cannot start has no tools and says why in `error`."""
+    """Every loaded server as in `describe_server`. A server that cannot start has an `error`, no tools."""
     described = []
     for server in loaded.servers():
         answer = _attempted(server["name"])
@@ -152,7 +152,7 @@ def list_loaded_server_metadata():
 
 
 async def call_tool(server, tool, arguments=None):
-    """Calls a tool by its written names."""
+    """Calls a tool by its names."""
     if not isinstance(tool, str) or not tool:
         raise MCPError("Missing tool name", kind="invalid_arguments")
     if arguments is not None and not isinstance(arguments, dict):

@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 
 
 def save_tool(func):
-    """Saves a function that is defined with `def` or `async def`; returns what is said of it."""
+    """Saves a function defined with `def` or `async def`; returns a message."""
     try:
         found = definition_of(func, _known)
     except NotSavable as reason:
@@ -61,7 +61,7 @@ def define_named(source, namespace, interrupts):
     A tool that fails is reported on standard error, and the program runs without it.
     """
     for name in _named(source):
-        # Removed first: a tool that hangs must not hang every run.
+        # Remove the tool first: a hanging tool must not hang every run.
         saved = _waiting.pop(name)
         if name not in namespace:
             _define_safely(name, saved, namespace, interrupts)
@@ -89,7 +89,7 @@ def _words(text):
     if not text.isascii():
         import unicodedata
 
-        text = unicodedata.normalize("NFKC", text)  # the form in which Python reads a name
+        text = unicodedata.normalize("NFKC", text)  # the normal form of a Python name
     return set(_WORD.findall(text))
 
 

@@ -1,6 +1,6 @@
 """The surface `bridge` in a session: names and environment variables of its programs.
 
-Each run may load other servers; a server object from an earlier run asks again.
+Each run may load other servers; a server object from an earlier run checks again.
 
 `MCP_AVAILABLE_SERVERS` lists the loaded servers, `MCP_DISCOVERED_SERVERS` all servers: JSON lists
 of `{name, alias}`. A list that is too long for a variable is shortened.
@@ -14,7 +14,7 @@ from codeyard.bridge import loaded, results, runtime, saving
 from codeyard.bridge.proxies import mcp_servers, servers
 from codeyard.errors import BridgeError, ToolError, raise_as
 
-# Linux allows 128 KiB in a variable, and a few MiB in all.
+# Linux limits a variable to 128 KiB, and all together to a few MiB.
 _LONGEST_VARIABLE = 32 * 1024
 
 _NAMES = {
@@ -64,7 +64,7 @@ class Bridge:
         saving.define_named(source, self._namespace, self._interrupts)
 
     def end_run(self):
-        """Frees what only this run needs."""
+        """Frees the resources of this run."""
         loaded.end_run()
 
     def _install(self):
@@ -72,7 +72,7 @@ class Bridge:
         results.install()
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
-        # The only place for files, and the session's own.
+        # The session's own directory, the only place for files.
         places.use(scratch=places.WORKSPACE, own_place=places.WORKSPACE)
         environ["HOME"] = places.WORKSPACE
 

@@ -1,4 +1,4 @@
-//! Asks the person at the terminal before something is lost or taken over.
+//! Asks the person at the terminal before an irreversible change.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -21,7 +21,7 @@ impl From<bool> for Confirmation {
     }
 }
 
-/// Asks at the terminal. Without a terminal it fails: silence is not consent.
+/// Asks at the terminal. Without a terminal, fails instead of assuming consent.
 pub fn agreed(output: &Output, question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(Failure::new(Exit::Usage, format!("{question} Say so with --yes")).into());

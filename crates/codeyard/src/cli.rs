@@ -83,7 +83,7 @@ pub struct SourceArguments {
     /// File with codeyard's own settings [default: codeyard.toml of the configuration directory]
     #[arg(long, value_name = "FILE", global = true, hide = true)]
     pub settings: Option<PathBuf>,
-    /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
+    /// Directory of codeyard's data [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
     #[arg(long, value_name = "DIR", global = true, hide = true)]
     pub data: Option<PathBuf>,
     /// Database of records and saved values, as postgres://USER@HOST/DATABASE; a password is better in the variable, which
@@ -117,16 +117,16 @@ pub enum Command {
     /// Make, list, change and remove the teams of `serve`
     #[command(subcommand, after_help = accounts::TEAM_HELP)]
     Team(TeamCommand),
-    /// List who changed what on `serve`, and verify the list
+    /// List administrative changes on `serve`, and verify the list
     #[command(subcommand, after_help = audit::HELP)]
     Audit(AuditCommand),
     /// Run a program as a client's model would
     #[command(after_help = examples::RUN_HELP)]
     Run(RunArguments),
-    /// List what has run, or show one run
+    /// List recorded runs, or show one
     #[command(after_help = runs::HELP)]
     Runs(RunsArguments),
-    /// Say which tools are cheaper called directly, and what it costs to let a model see them
+    /// Name tools that are cheaper as direct calls, and the cost of exposing them
     #[command(after_help = advise::HELP)]
     Advise(AdviseArguments),
     /// Copy all records to another database
@@ -138,10 +138,10 @@ pub enum Command {
     /// List, add, change and try the servers whose tools programs call
     #[command(after_help = servers::HELP)]
     Servers(ServersArguments),
-    /// Take over the servers of another MCP client
+    /// Import the servers of another MCP client
     #[command(after_help = adopt::IMPORT_HELP)]
     Import(ImportArguments),
-    /// Enter codeyard into an MCP client, in the place of the servers that were taken over
+    /// Install codeyard in an MCP client, in place of its imported servers
     #[command(after_help = adopt::INSTALL_HELP)]
     Install(InstallArguments),
     /// Log in to a remote server
@@ -165,7 +165,7 @@ pub enum Command {
     /// Call one tool
     #[command(after_help = call::HELP)]
     Call(CallArguments),
-    /// Do a task that is given in words, without a language model
+    /// Do a task described in words, without a language model
     #[command(after_help = task::HELP)]
     Task(TaskArguments),
     /// Let a project's .mcp.json start its servers
@@ -180,10 +180,10 @@ pub enum Command {
     /// Find, list and remove the files that sessions keep
     #[command(after_help = examples::WORKSPACE_HELP)]
     Workspace(WorkspaceArguments),
-    /// Examine this machine: what holds, what is missing, what to do about it
+    /// Examine this machine: guards, gaps and remedies
     #[command(after_help = examples::DOCTOR_HELP)]
     Doctor(DoctorArguments),
-    /// Show what codeyard does, with three servers of its own
+    /// Demonstrate codeyard with three servers of its own
     #[command(after_help = examples::DEMO_HELP)]
     Demo(DemoArguments),
     /// Serve one of the demo's servers over standard input and output
@@ -213,18 +213,18 @@ pub struct McpArguments {
     /// How results are written for the model [default: `[output] format` of the settings]
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format)]
     pub format: Option<Format>,
-    /// Say below each result what it cost in tokens, and what the same calls would have cost without codeyard [default:
-    /// `[receipts] default` of the settings]
+    /// Add to each result its cost in tokens, beside the cost of the same direct calls [default: `[receipts] default`
+    /// of the settings]
     #[arg(long)]
     pub receipt: bool,
-    /// Serve clients over Streamable HTTP at http://ADDR/mcp, not one over standard input and output; a port alone is one of
-    /// 127.0.0.1, 0 any free one
+    /// Serve clients over Streamable HTTP at http://ADDR/mcp, instead of one over standard input and output; a port
+    /// alone means 127.0.0.1, port 0 any free port
     #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
     pub listen: Option<SocketAddr>,
-    /// With --listen: serve a client over standard input and output as well, and end when it closes its side
+    /// With --listen: also serve a client over standard input and output, and end when that client closes
     #[arg(long, requires = "listen")]
     pub stdio: bool,
-    /// File with the token that these clients send as `Authorization: Bearer`; needed where other machines reach ADDR
+    /// File with the token that these clients send as `Authorization: Bearer`; required if other machines reach ADDR
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub token_file: Option<PathBuf>,
     /// File with a certificate chain in PEM: these clients connect to https://ADDR/mcp [default: `[http] tls_cert` of the
@@ -274,11 +274,11 @@ pub enum SurfaceChoice {
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The program; `-` reads it from standard input. Without one, and where a client speaks over standard input, the
-    /// surface `bridge` is served
+    /// The program; `-` reads it from standard input. Without FILE, and with an MCP client on standard input, serves
+    /// the surface `bridge`
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// The program itself, in the place of a file
+    /// The program's text, instead of a file
     #[arg(short = 'c', long, value_name = "CODE", conflicts_with = "file")]
     pub code: Option<String>,
     /// Language of the program [default: by the ending of FILE's name, otherwise python]
@@ -303,10 +303,10 @@ pub struct RunArguments {
     /// How the result is printed: as a model would see it, as TOON, or as JSON in one line
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format, conflicts_with = "json")]
     pub format: Option<Format>,
-    /// Say what it costs a model in tokens, and what the same calls would have cost without codeyard
+    /// Print the run's cost for a model in tokens, beside the cost of the same direct calls
     #[arg(long)]
     pub receipt: bool,
-    /// Print one JSON object with everything that is known of the run
+    /// Print one JSON object with all facts of the run
     #[arg(long)]
     pub json: bool,
 }
@@ -315,10 +315,10 @@ pub struct RunArguments {
 pub struct ToolsArguments {
     #[command(subcommand)]
     pub command: Option<ToolsCommand>,
-    /// Words to look for, or a server or SERVER.TOOL to look at; without them every tool is listed
+    /// Words to search for, or a server or SERVER.TOOL to show; without QUERY, lists every tool
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// At most this many tools of a search
+    /// Most tools of a search
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=i64::from(types::MAX_FOUND)))]
     pub limit: u16,
     /// Print JSON
@@ -338,10 +338,10 @@ pub enum ToolsCommand {
     /// Write Python modules that call the tools of servers
     #[command(after_help = generate::HELP)]
     Generate(GenerateArguments),
-    /// Show what was observed of the results of tools that declare none
+    /// Show the observed result types of tools that declare none
     #[command(after_help = learned::LEARNED_HELP)]
     Learned(LearnedArguments),
-    /// Forget what was observed of the results of tools
+    /// Delete observed result types of tools
     #[command(after_help = learned::FORGET_HELP)]
     Forget(ForgetArguments),
 }
@@ -369,7 +369,7 @@ pub struct TrustArguments {
 /// What can be done with Python.
 #[derive(Debug, Subcommand)]
 pub enum PythonCommand {
-    /// Make the environment with numpy, pandas and more that programs import from
+    /// Create the environment with numpy, pandas and more for programs
     #[command(after_help = examples::SYNC_HELP)]
     Sync(SyncArguments),
     /// List the packages that programs can import
@@ -378,23 +378,23 @@ pub enum PythonCommand {
     /// Add packages to those that programs can import
     #[command(after_help = examples::ADD_PACKAGES_HELP)]
     Add(AddPackages),
-    /// Remove packages, and those that only they needed
+    /// Remove packages, and dependencies that no other package needs
     #[command(after_help = examples::REMOVE_PACKAGES_HELP)]
     Remove(RemovePackages),
-    /// Show which Python programs run on and what it has
+    /// Show the Python of programs, and its packages
     #[command(after_help = examples::INFO_HELP)]
     Info(InfoArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct SyncArguments {
-    /// Install what this requirements file lists instead of the default set and what was added to it
+    /// Install this requirements file instead of the default and the added packages
     #[arg(long, value_name = "FILE")]
     pub requirements: Option<PathBuf>,
-    /// Make the environment anew even if nothing has changed
+    /// Recreate the environment even if nothing has changed
     #[arg(long)]
     pub refresh: bool,
-    /// Remove packages of the present set that the new one lacks, without asking
+    /// Remove packages of the present set that the new set lacks, without asking
     #[arg(long)]
     pub yes: bool,
 }
@@ -408,7 +408,7 @@ pub struct PackagesArguments {
 
 #[derive(Debug, Args)]
 pub struct AddPackages {
-    /// A package, with the versions that will do
+    /// A package, optionally with accepted versions
     #[arg(value_name = "NAME[==VERSION]", required = true)]
     pub names: Vec<String>,
 }
@@ -433,7 +433,7 @@ pub enum TypescriptCommand {
     /// Install the engine and the packages that `[typescript]` of the settings names
     #[command(after_help = examples::TYPESCRIPT_SYNC_HELP)]
     Sync,
-    /// Show which engine programs run on, and the packages that they can import
+    /// Show the engine of programs, and its packages
     #[command(after_help = examples::TYPESCRIPT_INFO_HELP)]
     Info(InfoArguments),
 }
@@ -454,10 +454,10 @@ pub enum WorkspaceCommand {
     /// Print the directory that programs see as /workspace
     #[command(after_help = examples::PATH_HELP)]
     Path(PathArguments),
-    /// List whose files there are, and how much they take
+    /// List the owners of files, and the sizes
     #[command(after_help = examples::LIST_HELP)]
     List,
-    /// Remove files that sessions kept
+    /// Remove files of sessions
     #[command(after_help = examples::CLEAN_HELP)]
     Clean(CleanArguments),
 }
@@ -474,7 +474,7 @@ pub struct CleanArguments {
     /// Owner of the files; `local` is the user who runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
     pub principal: Principal,
-    /// Only what sessions wrote to /results and /scratch
+    /// Only files below /results and /scratch
     #[arg(long)]
     pub results: bool,
     /// Do not ask
@@ -487,22 +487,22 @@ pub struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Attack the sandbox on this machine with every probe, in every mode that there is
+    /// Attack the sandbox on this machine with every probe, in every available mode
     #[arg(long, conflicts_with = "fix")]
     pub attack: bool,
     /// Only this probe of --attack, or this step of --fix; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// As root, leave out the modes of ordinary users
+    /// As root, skip the modes of ordinary users
     #[arg(long, requires = "attack")]
     pub this_user: bool,
-    /// Say what an administrator can do here for stronger walls, with each command and file, and what it weakens
+    /// Explain how an administrator can strengthen the sandbox here: commands, files, and what each weakens
     #[arg(long)]
     pub fix: bool,
-    /// Do what --fix says; needs root
+    /// Carry out --fix; needs root
     #[arg(long, requires = "fix")]
     pub yes: bool,
-    /// User to do it for besides root [default: the user who called sudo, else the current user]
+    /// User to apply --fix for, besides root [default: the user who called sudo, else the current user]
     #[arg(long, value_name = "NAME", requires = "fix")]
     pub user: Option<String>,
 }
@@ -530,7 +530,7 @@ pub struct CompletionsArguments {
 
 #[derive(Debug, Args)]
 pub struct HelpArguments {
-    /// The command, such as `servers add`; `options` for what every command takes
+    /// The command, such as `servers add`; `options` for the shared options
     #[arg(value_name = "COMMAND")]
     pub topic: Vec<String>,
     /// Print every command and option, as a page in Markdown

@@ -1,4 +1,4 @@
-//! One module per command; this file picks the command and gives it a runtime.
+//! One module per command; this file dispatches to the command and starts its runtime.
 
 mod accounts;
 mod advise;
@@ -76,8 +76,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// Worker threads that serve clients. One client's messages come one after another, and handing one
-/// to another thread costs more than most of the work. Several clients must not wait for each other.
+/// Worker threads that serve clients. For one client, whose messages come one after another, a handover between
+/// threads would cost more than most work. Several clients must not wait for each other.
 fn workers(arguments: &McpArguments) -> usize {
     match arguments.listen {
         Some(_) => all_processors(),
@@ -89,7 +89,7 @@ fn all_processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does not wait for tasks that are still running when the command is over.
+/// Does not wait for tasks that still run when the command ends.
 fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
     block_on_workers(1, command)
 }

@@ -115,8 +115,8 @@ impl Context {
         self.begin(settings::load_settings_only(&self.settings_arguments(), &Machine))
     }
 
-    /// The whole configuration for a command that reports failed starts itself. The log leaves them
-    /// out, unless the user asked for a log.
+    /// The whole configuration for a command that reports failed starts itself. The log omits them, unless the user
+    /// requested a log.
     pub fn load_and_tell(&self) -> anyhow::Result<Loaded> {
         self.begin_with(
             settings::load(&self.settings_arguments(), &Machine),
@@ -130,7 +130,7 @@ impl Context {
         self.begin_with(loaded, Some(WITHOUT_STARTS))
     }
 
-    /// Settings for a command that provokes what others warn of, and reports the results itself.
+    /// Settings for a command that provokes problems on purpose, and reports the results itself.
     pub fn load_settings_for_probes(&self) -> anyhow::Result<Loaded> {
         let loaded = settings::load_settings_only(&self.settings_arguments(), &Machine);
         self.begin_with(loaded, Some(ONLY_ERRORS))
@@ -145,8 +145,8 @@ impl Context {
     }
 
     pub fn program(&self) -> anyhow::Result<Program> {
-        // With /proc hidden, the kernel does not name the executable. Then nothing runs, and the
-        // code that would run it gives the reason.
+        // With /proc hidden, the kernel does not name the executable. Then no child can run, and the code that starts
+        // one gives the reason.
         let executable = std::env::current_exe().or_else(|error| {
             let named = std::env::args_os().next().map(PathBuf::from);
             named.ok_or(error)

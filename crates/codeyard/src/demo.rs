@@ -1,4 +1,4 @@
-//! `codeyard demo`: three servers, four programs, and what they cost a model in tokens.
+//! `codeyard demo`: three servers, four programs, and the programs' token cost for a model.
 
 pub mod peer;
 mod show;

@@ -1,4 +1,4 @@
-//! Exit codes; `codeyard --help` and the documents list the same.
+//! Exit codes, as in `codeyard --help` and the documents.
 
 use std::process::ExitCode;
 
@@ -12,22 +12,22 @@ pub enum Exit {
     ProgramFailed,
     /// The command line or a configuration file is wrong.
     Usage,
-    /// This machine cannot give the sandbox that is required.
+    /// This machine lacks the required sandbox.
     Refused,
     /// An upstream server failed.
     Upstream,
-    /// Codeyard could not do its own work.
+    /// Codeyard itself failed.
     Broken,
-    /// The audit table was changed behind codeyard's back.
+    /// The audit table was changed from outside.
     Tampered,
-    /// The program took longer than it may.
+    /// The program exceeded its time limit.
     TimedOut,
     /// A signal ended it.
     Signal(u8),
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// The code for the shell.
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -39,7 +39,7 @@ impl Exit {
             Exit::Tampered => 6,
             // As `timeout` does.
             Exit::TimedOut => 124,
-            // As a shell does for a program that a signal ended.
+            // As a shell does for a program ended by a signal.
             Exit::Signal(number) => 128_u8.saturating_add(number),
         }
     }

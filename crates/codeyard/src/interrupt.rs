@@ -28,7 +28,7 @@ impl Interrupt {
         Ok(Interrupt { token, ending })
     }
 
-    /// The signal's exit code if one came, else `otherwise`.
+    /// The signal's exit code after a signal, else `otherwise`.
     pub fn exit(&self, otherwise: Exit) -> Exit {
         match *self.ending.borrow() {
             Some(ending) => Exit::Signal(ending.number()),

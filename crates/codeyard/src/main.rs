@@ -32,14 +32,14 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Ends the process if the command line is wrong.
+/// Exits if the command line is wrong.
 fn parsed() -> Cli {
     let mut command = cli::command();
     let parsed = Cli::from_arg_matches(&command.get_matches_mut());
     parsed.unwrap_or_else(|error| error.format(&mut command).exit())
 }
 
-/// Adds the remedy where the system's message only names the shortage.
+/// Adds a remedy to a system message that only names the shortage.
 fn with_remedy(message: String) -> String {
     if message.contains("Too many open files") && !message.contains("ulimit") {
         return format!("{message}; raise this user's limit of open files (`ulimit -n`)");

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use types::is_unseen;
 
-/// The reader closed standard output, as `| head` does. Not a failure.
+/// The reader closed standard output, as `| head` does; this is not a failure.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("standard output was closed")]
 pub struct Closed;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_moves_no_cursor() {
+    fn foreign_text_cannot_move_the_cursor() {
         assert_eq!(harmless("a\tb\nc\x1b[2Jd\r"), "a\tb\nc\u{fffd}[2Jd\u{fffd}");
         assert_eq!(harmless("safe\u{202e}live"), "safe\u{fffd}live");
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn joiners_stay_where_writing_needs_them() {
+    fn joiners_stay_where_scripts_need_them() {
         for text in [
             "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
             "\u{1f469}\u{200d}\u{1f469}",
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_coloured_for_a_program() {
+    fn output_for_a_program_has_no_colours() {
         let output = Output {
             color: false,
             columns: None,

@@ -53,7 +53,7 @@ pub struct CreateToken {
     /// 30d, or a time such as 2027-01-31T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
     pub expires: Option<Expiry>,
-    /// What the token is for, in lists
+    /// Description of the token in lists
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
 }
@@ -132,7 +132,7 @@ pub struct CreateTeam {
     /// The team's id, as in addresses and tokens
     #[arg(value_name = "TEAM")]
     pub team: String,
-    /// For people [default: the id]
+    /// Name for people [default: the id]
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
 }
@@ -158,7 +158,7 @@ pub struct Member {
 pub struct AddMember {
     #[command(flatten)]
     pub member: Member,
-    /// In the team: team_admin, developer or viewer
+    /// Role in the team: team_admin, developer or viewer
     #[arg(long, value_name = "ROLE", value_parser = parse_role)]
     pub role: Role,
 }

@@ -28,13 +28,13 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// The client, or a file; without it the clients of this machine are listed
+    /// The client, or a file; without it, lists this machine's clients
     #[arg(value_name = "CLIENT|PATH")]
     pub from: Option<String>,
-    /// Show what would be taken over; start and change nothing
+    /// Show the import; start and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Leave out servers that cannot be connected to now; without it they are added as disabled
+    /// Skip servers that fail to connect; without this option, adds them as disabled
     #[arg(long)]
     pub leave_failed: bool,
     /// Print JSON
@@ -47,19 +47,19 @@ pub struct ImportArguments {
 
 #[derive(Debug, Args)]
 pub struct InstallArguments {
-    /// The client; without it the clients that codeyard knows are listed
+    /// The client; without it, lists all supported clients
     #[arg(value_name = "CLIENT")]
     pub client: Option<String>,
     /// Have the client connect to this address of a `codeyard mcp --listen` or `codeyard serve`, instead of starting codeyard
     #[arg(long, value_name = "URL", conflicts_with = "undo")]
     pub url: Option<String>,
-    /// File with the token that is asked for there; the client is told where to find it
+    /// File with the token for this address
     #[arg(long, value_name = "FILE", requires = "url")]
     pub token_file: Option<PathBuf>,
-    /// Restore the client's file as it was before, or take codeyard's part out of it if it was changed since
+    /// Restore the client's original file, or remove codeyard's part if the file has changed since
     #[arg(long)]
     pub undo: bool,
-    /// Show the changes and make none
+    /// Show the changes without making them
     #[arg(long)]
     pub dry_run: bool,
     /// Print JSON

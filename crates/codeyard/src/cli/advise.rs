@@ -16,13 +16,13 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct AdviseArguments {
-    /// Tokens that definitions of exposed tools may take together [default: `[expose] budget` of the settings]
+    /// Most tokens of the definitions of exposed tools together [default: `[expose] budget` of the settings]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
-    /// Only runs since then: an age such as 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
+    /// Only runs since this time: an age such as 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub since: Option<DateTime<Utc>>,
-    /// Include tools that were never called, with what their definitions cost
+    /// Include tools that were never called, with their definitions' cost
     #[arg(long)]
     pub all: bool,
     /// Print JSON

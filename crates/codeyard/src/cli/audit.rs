@@ -28,10 +28,11 @@ pub enum AuditCommand {
 
 #[derive(Debug, Args)]
 pub struct ListAudit {
-    /// Only since then: an age such as 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
+    /// Only since this time: an age such as 2h or 7d, a day such as 2026-01-31, or a time such as
+    /// 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub since: Option<DateTime<Utc>>,
-    /// Only before then, in the same forms
+    /// Only before this time, in the same forms
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub until: Option<DateTime<Utc>>,
     /// Only changes and attempts by this user, or by `command-line`
@@ -53,7 +54,7 @@ pub struct ListAudit {
 
 #[derive(Debug, Args)]
 pub struct VerifyAudit {
-    /// A head that an earlier `verify` printed: also finds a chain that was cut off or rewritten since
+    /// A head printed by an earlier `verify`, to detect a chain cut off or rewritten since
     #[arg(long, value_name = "SEQUENCE:HASH")]
     pub expect: Option<AuditExpectation>,
     /// Print JSON

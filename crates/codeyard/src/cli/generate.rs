@@ -15,7 +15,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
-    /// Directory to write to; made if missing
+    /// Directory to write to; created if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Only the tools of this server

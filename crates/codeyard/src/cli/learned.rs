@@ -24,7 +24,7 @@ pub struct LearnedArguments {
     /// Only this server or tool
     #[arg(value_name = "SERVER[.TOOL]")]
     pub name: Option<String>,
-    /// Show results that were not as before, the newest first
+    /// Show results that differed from earlier ones, the newest first
     #[arg(long)]
     pub drift: bool,
     /// Print JSON

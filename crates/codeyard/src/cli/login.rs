@@ -23,19 +23,19 @@ pub struct LoginArguments {
     /// The server
     #[arg(value_name = "SERVER")]
     pub name: String,
-    /// What the login is to allow beside what it allows now; may be given more than once [default: what the server asks for]
+    /// Additional permission of the login; may be given more than once [default: the server's request]
     #[arg(long, value_name = "SCOPE", value_parser = scopes)]
     pub scope: Vec<Words>,
-    /// Only show the address
+    /// Only print the address
     #[arg(long)]
     pub no_browser: bool,
-    /// Read the address to which the browser was sent from standard input
+    /// Read the browser's final address from standard input
     #[arg(long)]
     pub paste: bool,
-    /// Port of this machine to which the browser is sent, where the client was registered with one [default: any]
+    /// Local port of the browser's redirect, if the client is registered with one [default: any]
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
-    /// How long to wait for the person
+    /// Longest wait for the person
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m")]
     pub wait: Duration,
     /// Print JSON

@@ -51,13 +51,14 @@ pub struct RunsArguments {
     /// Only runs of this session
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
-    /// Only runs since then: an age such as 30m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
+    /// Only runs since this time: an age such as 30m, 2h or 7d, a day such as 2026-01-31, or a time such as
+    /// 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     pub since: Option<DateTime<Utc>>,
     /// Print runs as they begin and end, until interrupted
     #[arg(long)]
     pub follow: bool,
-    /// Sum up what runs cost a model in tokens, and what the same calls would have cost without codeyard
+    /// Sum up the cost of runs for a model in tokens, beside the cost of the same direct calls
     #[arg(long, conflicts_with_all = ["id", "limit", "status", "session", "follow"])]
     pub savings: bool,
     /// One line of --savings for each day, server or client

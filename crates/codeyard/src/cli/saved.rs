@@ -55,7 +55,7 @@ pub enum SavedCommand {
     /// Remove tools and memories
     #[command(after_help = REMOVE_HELP)]
     Remove(RemoveSaved),
-    /// Take over what the original one-tool bridge kept
+    /// Import the data of the original one-tool bridge
     #[command(after_help = IMPORT_HELP)]
     Import(ImportSaved),
 }

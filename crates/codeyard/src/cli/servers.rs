@@ -62,9 +62,9 @@ pub struct ServersArguments {
 /// What can be done with servers.
 #[derive(Debug, Subcommand)]
 pub enum ServersCommand {
-    /// List every server, and what it does now
+    /// List every server and its state
     List,
-    /// Show one server: what it starts, its tools, how it does
+    /// Show one server: its command, tools and state
     #[command(after_help = SHOW_HELP)]
     Show(NamedServer),
     /// Add a server to the configuration
@@ -74,7 +74,7 @@ pub enum ServersCommand {
     Remove(ChangeServer),
     /// Use a server again, or agree to its changed command
     Enable(ChangeServer),
-    /// Keep a server in the configuration and do not use it
+    /// Disable a server without removing it
     Disable(NamedServer),
     /// Start a server and list its tools
     #[command(after_help = TEST_HELP)]
@@ -154,7 +154,7 @@ pub struct ServerLogs {
     /// The server
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Go on as it writes more
+    /// Continue with new output
     #[arg(long)]
     pub follow: bool,
 }
@@ -164,9 +164,9 @@ pub struct ServerLogs {
 pub enum ConfigCommand {
     /// Look for mistakes in every file
     Check(ConfigArguments),
-    /// Show what counts, and where each value comes from; no secret is shown
+    /// Show the values in effect and their sources, without secrets
     Show(ConfigArguments),
-    /// Show which files are read, and where things are kept
+    /// Show the paths of configuration and data
     Path(ConfigArguments),
 }
 

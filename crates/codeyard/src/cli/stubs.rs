@@ -23,7 +23,7 @@ pub enum Language {
 
 #[derive(Debug, Args)]
 pub struct StubsArguments {
-    /// Directory to write to; made if missing
+    /// Directory to write to; created if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// The language

@@ -18,32 +18,32 @@ If something is missing, codeyard asks for it and runs nothing. The tools are th
 
 #[derive(Debug, Args)]
 pub struct TaskArguments {
-    /// What is to be done, in English; `-` reads it from standard input
+    /// The task in English; `-` reads it from standard input
     #[arg(value_name = "TEXT")]
     pub text: String,
-    /// Show what is discovered, selected, generated and executed
+    /// Show discovery, selection, the program and its run
     #[arg(long, short)]
     pub verbose: bool,
     /// Plan the task and print its program; run nothing
     #[arg(long)]
     pub plan: bool,
-    /// Use these tools and select none: a JSON object of servers with lists of tools, or @FILE with it
+    /// Use exactly these tools: a JSON object of servers with lists of tools, or @FILE with it
     #[arg(long, value_name = "JSON")]
     pub required_tools: Option<String>,
-    /// Code of yours in the place of the calls of a server's tools: a JSON object of servers with programs, each of which may be
-    /// @FILE.py, or @FILE with the object
+    /// Your code instead of the calls of a server's tools: a JSON object of servers with programs or @FILE.py, or
+    /// @FILE with the object
     #[arg(long, value_name = "JSON")]
     pub task_specific_calls: Option<String>,
-    /// Comment that the program begins with
+    /// Comment at the start of the program
     #[arg(long, value_name = "TEXT")]
     pub header: Option<String>,
-    /// Select tools whose score is at least this share of what they score for their own names
+    /// Least score of a selected tool, as a share of its score for its own name
     #[arg(long, value_name = "0..1", default_value_t = offline_task::DEFAULT_THRESHOLD, value_parser = parse_threshold)]
     pub threshold: f32,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// Print one JSON object with everything that is known of the task
+    /// Print one JSON object with all facts of the task
     #[arg(long, conflicts_with = "verbose")]
     pub json: bool,
 }

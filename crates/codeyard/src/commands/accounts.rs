@@ -1,6 +1,6 @@
-//! `codeyard token`, `codeyard user` and `codeyard team`: who may use `codeyard serve`.
+//! `codeyard token`, `codeyard user` and `codeyard team`: the users of `codeyard serve`.
 //!
-//! Whoever may write the database is the operator, so these commands ask for no token.
+//! Access to the database proves that the caller is the operator, so these commands require no token.
 
 mod attempt;
 mod operator;

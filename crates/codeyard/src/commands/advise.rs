@@ -1,4 +1,4 @@
-//! `codeyard advise`: which tools are cheaper called directly, and what it costs to let the model see them.
+//! `codeyard advise`: tools that are cheaper as direct calls, and the cost of exposing them.
 
 use accounting::{Advice, MIN_LOOKUPS, Recommendation, RunCost, ToolAdvice};
 use environment::Machine;
@@ -12,7 +12,7 @@ use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, harmless, table};
 
-/// Judges the recorded runs by the definitions that servers last listed.
+/// Judges the recorded runs by each server's last listed definitions.
 pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Result<Exit> {
     let loaded = context.load()?;
     let (records, expose) = (loaded.records(), loaded.settings.expose.clone());
@@ -87,7 +87,7 @@ fn cells(tool: &ToolAdvice) -> Vec<String> {
 
 fn summary(advice: &Advice) -> String {
     let mut text = format!(
-        "{} runs in {} sessions, {} of them look-ups: one call, its answer back nearly whole.",
+        "{} runs in {} sessions, {} of them look-ups: one call, its answer returned nearly whole.",
         advice.runs, advice.sessions, advice.lookups
     );
     if advice.left_out > 0 {

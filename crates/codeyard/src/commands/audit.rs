@@ -12,10 +12,10 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::times;
 
-/// Rows that are read at once.
+/// Rows per query.
 const ROWS: u32 = 1000;
 
-/// Rows that are shown to people if they give no number.
+/// Rows printed without `--limit`.
 const SHOWN: u32 = 20;
 
 pub async fn run(context: &Context, command: &AuditCommand) -> anyhow::Result<Exit> {
@@ -71,13 +71,13 @@ async fn list(context: &Context, audit: &Audit, arguments: &ListAudit) -> anyhow
     }
     match (format, table.len()) {
         (Some(_), _) => {}
-        (None, 1) => context.output.tell("no such change is on record"),
+        (None, 1) => context.output.tell("no matching change is recorded"),
         (None, _) => context.output.print(&output::table(&table))?,
     }
     Ok(Exit::Done)
 }
 
-/// Prints a part of an export, which has the fields of `GET /audit`.
+/// Prints a part of an export, with the fields of `GET /audit`.
 fn print(context: &Context, written: &[u8]) -> anyhow::Result<()> {
     context.output.print(std::str::from_utf8(written)?)
 }

@@ -43,7 +43,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     })
 }
 
-/// The tool's schema decides how values are read. The call itself checks them, as for a program.
+/// Reads values by the tool's schema. The call itself checks the values, as for a program.
 async fn call(
     server: &Caller,
     tool: &str,
@@ -56,7 +56,7 @@ async fn call(
     };
     let arguments = match cancel.run_until_cancelled(shown).await {
         Some(Ok(shown)) => input.by_schema(tool, &shown.input_schema)?,
-        // Call anyway: the call gives the reason and leaves its record.
+        // Calls anyway: the call gives the reason and leaves its record.
         Some(Err(_)) | None => Map::new(),
     };
     Ok(server.call(tool, arguments, cancel).await.map_err(failure)?)

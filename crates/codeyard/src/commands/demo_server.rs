@@ -7,7 +7,7 @@ pub async fn run(arguments: &DemoServerArguments) -> anyhow::Result<Exit> {
     let names = demo_servers::names();
     if !names.contains(&arguments.name.as_str()) {
         let message = format!(
-            "there is no demo server `{}`; there is {}",
+            "no demo server is named `{}`; choose {}",
             arguments.name,
             names.join(", ")
         );

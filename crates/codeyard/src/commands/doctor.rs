@@ -1,4 +1,4 @@
-//! `codeyard doctor`: what this machine gives, what it lacks, and what to do about it.
+//! `codeyard doctor`: this machine's guards, gaps and remedies.
 
 mod attack;
 mod fix;
@@ -73,7 +73,7 @@ fn report_text(report: &Report, output: &Output) -> String {
         (Some(mode), true) => output.paint(Tone::Good, &format!("programs can run here (mode: {mode})")),
         (Some(mode), false) => output.paint(
             Tone::Bad,
-            &format!("programs cannot run here as things are (mode: {mode})"),
+            &format!("programs cannot run here at present (mode: {mode})"),
         ),
         (None, _) => output.paint(Tone::Bad, "programs cannot run here"),
     };

@@ -1,4 +1,4 @@
-//! `codeyard import`: takes over the servers of another client, and shows the tokens saved.
+//! `codeyard import`: imports the servers of another client, and shows the tokens saved.
 
 mod client_list;
 mod probe;
@@ -107,7 +107,7 @@ fn check_name(
     add::judge_name(context, name, file, Some(&place.path)).map_err(|failure| failure.message)
 }
 
-/// Leaves out the servers that failed, if asked to; else adds them as disabled. The client keeps them.
+/// Omits the failed servers with `--leave-failed`; else adds them as disabled. The client keeps them.
 fn settle_failed(
     context: &Context,
     plan: &mut ImportPlan,

@@ -113,7 +113,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     report.tell(context, arguments, &told)
 }
 
-/// How to make the client read the change.
+/// How to make the client read the changed file.
 fn restart(client: Client, running: &[u32]) -> String {
     match running.first() {
         Some(first) => format!("{client} is running (process {first}): restart it"),
@@ -187,7 +187,10 @@ impl InstallReport<'_> {
         let client = self.client;
         let mut out = format!("{client}: {}\n", self.file.path.display());
         if let Some(link) = &self.file.link {
-            out.push_str(&format!("it is a link at {}, which stays\n", link.display()));
+            out.push_str(&format!(
+                "the file is a link at {}, which stays\n",
+                link.display()
+            ));
         }
         out.push_str(diff);
         if !self.replacement.taken.is_empty() {
@@ -241,7 +244,7 @@ impl InstallReport<'_> {
             if let Some(backup) = &self.backup {
                 context
                     .output
-                    .line(&format!("the file as it was is kept as {}", backup.display()))?;
+                    .line(&format!("the original file is saved as {}", backup.display()))?;
             }
             context.output.line(told)?;
         }

@@ -1,4 +1,4 @@
-//! The socket of a command that serves over HTTP, and its certificate, which is read again when its files change.
+//! The HTTP socket of a command, and its certificate, reloaded when the files change.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// Interval at which the files of the certificate are read.
+/// Polling interval of the certificate's files.
 const REREAD_EVERY: Duration = Duration::from_secs(2);
 
 /// A socket that accepts connections.
@@ -21,11 +21,11 @@ pub struct OpenListener {
     pub listener: HttpListener,
     /// `http://127.0.0.1:4444`.
     pub url: String,
-    /// Reads the certificate again.
+    /// Reloads the certificate.
     _rereading: Option<AbortOnDropHandle<()>>,
 }
 
-/// Where the certificate and its key are.
+/// The paths of the certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
     certificate: NamedFile,
@@ -34,7 +34,7 @@ pub struct TlsFiles {
 
 #[derive(Debug, Clone)]
 struct NamedFile {
-    /// The option or setting that names it.
+    /// The option or setting of the path.
     named_by: &'static str,
     path: PathBuf,
 }
@@ -46,7 +46,7 @@ struct Pem {
     key: Vec<u8>,
 }
 
-/// Binds the address, and reads the certificate if there is one.
+/// Binds the address, and loads the certificate if there is one.
 pub async fn open(
     context: &Context,
     listen: SocketAddr,
@@ -131,7 +131,8 @@ impl TlsFiles {
         })
     }
 
-    /// Replaces the certificate whenever the files have changed. A mistaken change leaves the certificate in use.
+    /// Replaces the certificate whenever the files have changed. After an invalid change, the current certificate
+    /// stays in use.
     async fn follow(self, tls: Tls, first: Pem) {
         let mut last = Ok(first);
         let mut ticks = tokio::time::interval(REREAD_EVERY);
@@ -152,7 +153,7 @@ impl TlsFiles {
             match identity {
                 Ok(identity) => {
                     tls.replace(identity);
-                    tracing::info!("the certificate was read again");
+                    tracing::info!("the certificate was reloaded");
                 }
                 Err(why) => tracing::warn!("{why}; the certificate in use stays"),
             }

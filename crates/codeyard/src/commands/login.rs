@@ -1,4 +1,4 @@
-//! `codeyard login`: asks a person, through a browser, to authorize codeyard at a remote server.
+//! `codeyard login`: lets a person authorize codeyard at a remote server, through a browser.
 
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ async fn answer(
 }
 
 fn nobody(wait: Duration) -> Failure {
-    let why = format!("nobody logged in within {wait:?}; run it again when you are ready");
+    let why = format!("nobody logged in within {wait:?}; run the command again when you are ready");
     Failure::new(Exit::Upstream, why)
 }
 
@@ -161,7 +161,7 @@ fn open(url: &str) {
     if !has_windows {
         return;
     }
-    // On failure the address is still on the screen.
+    // After a failure, the address is still on the screen.
     let _ = tokio::process::Command::new(OPENER)
         .arg(url)
         .stdin(std::process::Stdio::null())

@@ -1,4 +1,4 @@
-//! `codeyard ps`: the codeyards that serve clients now.
+//! `codeyard ps`: the codeyards that serve clients.
 
 use serde_json::{Value, json};
 use server::control::{self, ProcessReply, Status};
@@ -63,8 +63,8 @@ fn json_of(asked: &ProcessReply<Status>) -> Value {
     }
 }
 
-/// Names the processes that use an older configuration because the present one is wrong, or that
-/// run without a server.
+/// Names the processes that use an older configuration because the present one is invalid, or that run without a
+/// server.
 pub fn tell_broken(output: &Output, all: &[ProcessReply<Status>]) {
     for asked in all {
         let Ok(status) = &asked.answer else {

@@ -1,4 +1,4 @@
-//! `codeyard python`: makes, shows and changes the Python environment of programs.
+//! `codeyard python`: creates, shows and changes the Python environment of programs.
 
 use environment::Machine;
 use sandbox_host::python::{

@@ -26,7 +26,7 @@ async fn copy(context: &Context, arguments: &MoveRecords) -> anyhow::Result<Exit
     let copied = tokio::select! {
         copied = copying => copied.map_err(failure)?,
         () = interrupt.token.cancelled() => {
-            context.output.tell("interrupted; the same command goes on from here");
+            context.output.tell("interrupted; run the same command to continue");
             return Ok(interrupt.exit(Exit::Done));
         }
     };
@@ -61,7 +61,7 @@ fn print(context: &Context, arguments: &MoveRecords, copied: &[TransferredTable]
     }
     let (from, to) = (&arguments.from, &arguments.to);
     context.output.tell(&format!(
-        "{from} and {to} hold the same; start codeyard with --database or CODEYARD_DATABASE_URL to use the new one"
+        "{from} and {to} hold the same records; start codeyard with --database or CODEYARD_DATABASE_URL to use the new one"
     ));
     Ok(())
 }

@@ -138,7 +138,7 @@ async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow:
     mcp::bridge(context, request).await
 }
 
-/// The exit code depends on whose fault it is.
+/// The exit code depends on the cause.
 fn failure(error: NotRun) -> Failure {
     match error {
         NotRun::Timeout(wrong) => Failure::new(

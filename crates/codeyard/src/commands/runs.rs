@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::harmless;
 
-/// Stands for the newest run.
+/// Means the newest run.
 const LAST: &str = "last";
 
 /// Polling interval of the records.
@@ -118,16 +118,16 @@ async fn follow(
     Ok(interrupt.exit(done?))
 }
 
-/// Runs get numbers before their commit, so a run can appear after later ones. This many are read again.
+/// Runs get numbers before their commit, so a run can appear after later ones. The follower reads this many again.
 const LATE: u32 = 500;
 
-/// Remembers which runs were printed.
+/// Remembers the printed runs.
 struct Follower {
     config: RecordsConfig,
     reader: Option<Box<Reader>>,
     /// Highest number seen.
     last: i64,
-    /// Number and status of runs already printed or present at the start, for as long as they can come again.
+    /// Number and status of runs printed or present at the start, as long as they can appear again.
     known: HashMap<String, (i64, String)>,
 }
 
@@ -150,7 +150,7 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Remembers these runs' status, and forgets runs too old to come again.
+    /// Records these runs' status, and drops runs too old to appear again.
     fn learn(&mut self, runs: &[RunView]) {
         for run in runs {
             self.last = self.last.max(run.seq);
@@ -173,7 +173,7 @@ impl Follower {
         Ok(self.reader.as_deref_mut())
     }
 
-    /// What began or ended since the last call, by start.
+    /// Runs that began or ended since the last call, by start.
     async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<(RunView, RunDeeds)>> {
         let runs = self.changed(filter).await?;
         let Some(reader) = self.reader().await? else {
@@ -203,7 +203,7 @@ impl Follower {
         }
         let since = Filter {
             after: Some(after),
-            // A run may have changed its status since.
+            // A run's status may have changed since.
             status: None,
             ..filter.clone()
         };

@@ -1,4 +1,4 @@
-//! `codeyard saved`: tools and memories that programs of the bridge saved for later sessions.
+//! `codeyard saved`: tools and memories that the bridge's programs saved for later sessions.
 
 mod functions;
 mod import;

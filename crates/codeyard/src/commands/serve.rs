@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
-/// Locked by the one process that serves a data directory with SQLite; holds its number.
+/// Lock of the single process that serves a data directory with SQLite; holds its process id.
 const LOCK: &str = "serve.lock";
 
 /// A signal to end counts as success.
@@ -75,7 +75,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     Ok(Exit::Done)
 }
 
-/// This process among others on its database, with `--advertise`.
+/// This process as one of several on its database, with `--advertise`.
 fn cluster(arguments: &ServeArguments, database: &Database) -> Result<Option<Cluster>, Failure> {
     let Some(url) = &arguments.advertise else {
         return Ok(None);
@@ -116,7 +116,7 @@ fn lock(data: &Path) -> Result<File, Failure> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // The other process may have just begun.
+            // The other process may not have written its id yet.
             let _ = file.read_to_string(&mut holder);
             let message = format!(
                 "process {} serves {} already; end it, choose another --data, or use --database postgres://…",

@@ -1,4 +1,4 @@
-//! `codeyard task`: plans a task in words and runs it, without a language model.
+//! `codeyard task`: plans a task in words and runs the plan, without a language model.
 
 mod show;
 
@@ -46,12 +46,12 @@ fn tell_failed(context: &Context, failed: &[String]) {
     if let [first, ..] = failed {
         let names = failed.join(", ");
         context.output.tell(&format!(
-            "note: the tools of {names} were left out: not started; `codeyard servers test {first}` says why"
+            "note: the tools of {names} are missing: not started; `codeyard servers test {first}` shows the reason"
         ));
     }
 }
 
-/// Only for plans: a run ends by its own token.
+/// Only for plans: a run has its own cancellation token.
 async fn cancelled_before_the_run(interrupt: &Interrupt, arguments: &TaskArguments) {
     interrupt.token.cancelled().await;
     if !arguments.plan {
@@ -116,7 +116,7 @@ fn calls(given: &str) -> anyhow::Result<Vec<(String, String)>> {
     calls.into_iter().map(code).collect()
 }
 
-/// The text, or the contents of the file after `@`. A program may begin with `@` too; it has more lines.
+/// The text, or the contents of the file after `@`. A program may begin with `@` too, but has more lines.
 fn text_or_file(given: &str) -> anyhow::Result<String> {
     match given.strip_prefix('@') {
         Some(file) if !file.contains('\n') => read_input(Path::new(file)),

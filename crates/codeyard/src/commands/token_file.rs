@@ -7,7 +7,7 @@ use gateway::Token;
 
 use crate::exit::{Exit, Failure};
 
-/// Fails if others than the owner may read the file.
+/// Fails if other users may read the file.
 pub fn read(file: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| Failure::new(Exit::Usage, format!("--token-file {}: {why}", file.display()));
     let bytes = Machine

@@ -1,4 +1,4 @@
-//! `codeyard tools`: connected tools, and what was learned about their results.
+//! `codeyard tools`: connected tools, and the types learned from their results.
 
 mod confined_directory;
 mod generate;

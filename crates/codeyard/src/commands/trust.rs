@@ -1,4 +1,4 @@
-//! `codeyard trust`: shows what a project's file would run, and records the person's trust.
+//! `codeyard trust`: shows the commands in a project's file, and records the person's trust.
 
 use environment::{Machine, StateError};
 use registry::Review;
@@ -23,13 +23,13 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
     output.line(&output.paint(
         Tone::Good,
         &harmless(&format!(
-            "{file} is trusted as long as its content stays the same; this covers the file, not the programs that it starts"
+            "{file} is trusted until its content changes; the trust covers the file, not the programs that the file starts"
         )),
     ))?;
     Ok(Exit::Done)
 }
 
-/// Every command in full: the person decides by it.
+/// Every command in full, because the person decides by this text.
 fn review_text(review: &Review) -> String {
     let mut out = format!(
         "{} starts these servers:\n",

@@ -29,7 +29,7 @@ fn path(
     format: OutputFormat,
 ) -> anyhow::Result<Exit> {
     let principal = &arguments.principal;
-    // The user wants to look inside: the image stays mounted until the next codeyard that uses it ends.
+    // The image stays mounted for the user until the next codeyard that uses it ends.
     workspaces.mount(principal).map_err(failure)?;
     let path = workspaces.path(principal);
     if format == OutputFormat::Json {
@@ -84,7 +84,7 @@ fn clean(
             return Ok(Exit::Done);
         }
         let message = format!(
-            "there are no files of `{}`; `codeyard workspace list` shows who has files",
+            "`{}` has no files; `codeyard workspace list` shows the owners of files",
             harmless(name)
         );
         return Err(Failure::new(Exit::Usage, message).into());

@@ -1,4 +1,4 @@
-//! The demo's MCP client; it keeps the real messages, whose tokens the demo counts.
+//! The demo's MCP client; stores the real messages, whose tokens the demo counts.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub struct Exchange {
     pub took: Duration,
 }
 
-/// What the model is sent before it begins.
+/// The text sent to the model before its first call.
 pub struct Introduction {
     pub instructions: String,
     pub tools: Vec<Value>,
@@ -89,7 +89,7 @@ impl Peer {
             if self.read.read_line(&mut line).await? == 0 {
                 bail!("the gateway ended during {method}");
             }
-            let mut answer: Value = serde_json::from_str(&line).context("the gateway sent no JSON")?;
+            let mut answer: Value = serde_json::from_str(&line).context("the gateway sent invalid JSON")?;
             if answer["id"] != id {
                 continue;
             }

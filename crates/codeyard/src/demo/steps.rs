@@ -18,15 +18,15 @@ use crate::output::Output;
 
 /// The first program, for sessions with pandas.
 const OVERDUE: &str = include_str!("programs/overdue.py");
-/// The same with the standard library only.
+/// As [`OVERDUE`], with the standard library only.
 const OVERDUE_PLAIN: &str = include_str!("programs/overdue_plain.py");
 /// Charts the first program's result.
 const CHART: &str = include_str!("programs/chart.py");
-/// Asks what the session still knows.
+/// Prints what the session still holds.
 const FOLLOW_UP: &str = include_str!("programs/follow_up.py");
 /// Tries to escape.
 const HOSTILE: &str = include_str!("programs/hostile.py");
-/// Lists what a session has beyond the standard library.
+/// Lists a session's packages beyond the standard library.
 const INVENTORY: &str = include_str!("programs/inventory.py");
 
 const CHART_FILE: &str = "codeyard-demo.png";
@@ -71,7 +71,7 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) 
     if hostile.structured["result"]["got_through"] != json!([]) {
         return Err(Failure::new(
             Exit::Refused,
-            "the sandbox does not hold: see above what got through",
+            "the sandbox does not hold: see the successful attacks above",
         )
         .into());
     }
@@ -90,7 +90,7 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) 
     Ok(Exit::Done)
 }
 
-/// The exchange, if its program completed; else the error ends the demo like that run.
+/// The exchange, if its program completed; else an error with that run's exit code.
 fn completed(exchange: Exchange) -> anyhow::Result<Exchange> {
     let exit = match exchange.structured["status"].as_str() {
         Some("completed") => return Ok(exchange),

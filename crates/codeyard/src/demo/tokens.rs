@@ -1,4 +1,4 @@
-//! Tokens that the demo's programs cost a model, and that direct calls would have cost.
+//! Tokens of the demo's programs for a model, and tokens of direct calls.
 
 use accounting::{Tokenizer, surface_tokens};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What remains to be done after a command: a refusal is put on record, and a change takes effect.
+//! Concludes a command: records a refusal, or waits until a change takes effect.
 
 use identity::AuditAction;
 use store::audit::RefusedAct;
@@ -8,7 +8,7 @@ use super::operator::{actor, tenant};
 use crate::cli::{AddMember, Member, TeamCommand, TokenCommand, UserCommand};
 use crate::exit::{self, Exit, Failure};
 
-/// What a command changes, with the object's name as the command has it; `None` if it only reads.
+/// The action of a command and its object's name as written; `None` for a read.
 pub(super) struct Attempt(Option<(AuditAction, String)>);
 
 impl Attempt {
@@ -45,8 +45,8 @@ impl Attempt {
         })
     }
 
-    /// Puts a refusal on record; a database that does not exist yet is not made for it. After a change, waits until each
-    /// `serve` has seen it.
+    /// Records a refusal, but does not create a missing database for it. After a change, waits until each `serve` has
+    /// seen the change.
     pub(super) async fn conclude(
         self,
         accounts: &Accounts,

@@ -1,4 +1,4 @@
-//! What the commands about users, teams and tokens share.
+//! Shared code of the commands for users, teams and tokens.
 
 use identity::{Role, User};
 use store::Accounts;
@@ -9,7 +9,7 @@ use types::{Principal, TeamId, TenantId};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// Rows that a list reads at once.
+/// Rows of a list per query.
 pub(super) const ROWS: u32 = 1000;
 
 pub(super) fn accounts(context: &Context) -> anyhow::Result<Accounts> {
@@ -20,7 +20,7 @@ pub(super) fn actor() -> AuditActor {
     AuditActor::command_line()
 }
 
-/// The one tenant of a deployment whose operator makes no others.
+/// The only tenant of a deployment whose operator creates no others.
 pub fn tenant() -> TenantId {
     TenantId::new("local")
 }
@@ -33,13 +33,13 @@ pub(super) fn team_id(text: &str) -> Result<TeamId, Failure> {
     identity::team_id(text).map_err(|bad| Failure::new(Exit::Usage, bad))
 }
 
-/// The user, made with this role if there is none.
+/// The user; created with this role if missing.
 pub(super) async fn user_or_new(accounts: &Accounts, user: &Principal, role: Role) -> Result<User, Failure> {
     if let Some(found) = accounts.user(user).await.map_err(failure)? {
         return Ok(found);
     }
     match accounts.by(&actor()).create_user(user, role).await {
-        // Another command has made the user meanwhile.
+        // Another command has just created the user.
         Err(AccountError::Exists { .. }) => {
             let found = accounts.user(user).await.map_err(failure)?;
             found.ok_or_else(|| failure(unknown_user(user)))

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::times;
 
-/// Prints the token and nothing else, so that a script can read it.
+/// Prints only the token, so that a script can read it.
 pub(super) async fn create(
     context: &Context,
     accounts: &Accounts,
@@ -53,23 +53,23 @@ pub(super) async fn create(
     Ok(Exit::Done)
 }
 
-/// A token never allows more than its owner's role, so a larger one would only mislead. In a team, the role there counts.
+/// Refuses a role above the owner's, because the token would not have it. In a team, the owner's role there counts.
 fn check_user(user: &User, arguments: &CreateToken) -> Result<(), Failure> {
     let (email, has, role) = (&arguments.user, user.role, arguments.role);
     if user.disabled_ms.is_some() {
-        let message = format!("{email} is disabled; `codeyard user enable {email}` first");
+        let message = format!("{email} is disabled; run `codeyard user enable {email}` first");
         return Err(Failure::new(Exit::Usage, message));
     }
     if arguments.team.is_empty() && !has.permissions().covers(role.permissions()) {
         let message = format!(
-            "{email} is {has}, which does not allow all that {role} does; name a smaller role, or make another user"
+            "{email} is {has}, which lacks permissions of {role}; name a smaller role, or create another user"
         );
         return Err(Failure::new(Exit::Usage, message));
     }
     Ok(())
 }
 
-/// Makes the user a member of the team, which is made if there is none. A member keeps the role in the team.
+/// Makes the user a member of the team; creates a missing team. A member's role stays the same.
 async fn join(accounts: &Accounts, team: &TeamId, user: &User, role: Role) -> Result<(), Failure> {
     make_team(accounts, team).await?;
     let memberships = accounts.memberships(&user.principal).await.map_err(failure)?;
@@ -224,6 +224,6 @@ fn milliseconds(duration: Duration) -> i64 {
 /// Bytes of the operating system's generator.
 fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).context("the system gives no random bytes")?;
+    getrandom::fill(&mut bytes).context("cannot read the system's random bytes")?;
     Ok(bytes)
 }

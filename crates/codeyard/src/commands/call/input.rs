@@ -118,7 +118,7 @@ fn not_a_pair(tool: &str, word: &str, schema: &Value) -> String {
     one_line(&format!("{tool}: `{word}` is not NAME=VALUE; {hint}"))
 }
 
-/// Reads a text by its schema. Unreadable text stays text: the call reports what it expected.
+/// Reads a text by its schema. Unreadable text stays text, and the call reports the expected type.
 fn read(text: &str, schema: &Value, root: &Value) -> Result<Value, String> {
     let kinds = kinds(schema, root, 0);
     let has = |kind: JsonType| kinds.contains(&kind);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_nothing_stays_for_the_call_to_refuse() {
+    fn unreadable_text_stays_for_the_call_to_refuse() {
         check(&["count=many"], Ok(json!({"count": "many"})));
         check(&["dry=maybe"], Ok(json!({"dry": "maybe"})));
         check(&["where=x"], Ok(json!({"where": "x"})));

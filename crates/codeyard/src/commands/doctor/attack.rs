@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Tone, harmless};
 
-/// An ordinary user that every machine has and that owns nothing.
+/// An ordinary user of every machine that owns nothing.
 const NOBODY: Account = Account {
     user: 65_534,
     group: 65_534,
@@ -69,7 +69,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     Ok(if report.holds() { Exit::Done } else { Exit::Refused })
 }
 
-/// Texts that only this host knows.
+/// Texts that only this host has.
 fn secrets(data: &Path) -> Vec<(String, String)> {
     let read = |path: &str| {
         std::fs::read_to_string(path)
@@ -133,7 +133,7 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     let output = match command.output().await {
-        // The program, or a directory above it, may be closed to others.
+        // Other users may not be able to reach the program.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Ok(Told::Refused(format!("it may not run this program: {error}")));
         }
@@ -143,7 +143,7 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
         return Ok(Told::Report(report));
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let last = harmless(said.lines().next_back().unwrap_or("it said nothing"));
+    let last = harmless(said.lines().next_back().unwrap_or("it printed nothing"));
     if output.status.code() == Some(i32::from(Exit::Refused.code())) {
         return Ok(Told::Refused(last));
     }
@@ -152,7 +152,7 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
 
 enum Told {
     Report(Report),
-    /// Why the sandbox does not serve that user.
+    /// The reason why the sandbox does not work for that user.
     Refused(String),
 }
 
@@ -162,12 +162,12 @@ fn work_directory(account: Account) -> io::Result<TempDir> {
         .prefix("codeyard-attack-")
         .permissions(Permissions::from_mode(0o700))
         .tempdir()?;
-    // Last: from here on the account may replace the directory.
+    // Last, because from here on the account may replace the directory.
     lchown(place.path(), Some(account.user), Some(account.group))?;
     Ok(place)
 }
 
-/// One row a probe, one column a stage. Below: what got through and what was not tested.
+/// One row per probe, one column per stage. Then the probes that got through or were not tested.
 fn report_text(report: &Report, output: &Output) -> String {
     let mut stages: Vec<_> = report.rows.iter().map(|row| &row.stage).collect();
     stages.dedup();
@@ -217,7 +217,7 @@ fn mark(row: Option<&Row>, output: &Output) -> String {
     format!("  {}", output.paint(tone, mark))
 }
 
-/// Reasons for what got through or was not tested; a reason that several stages share appears once.
+/// Reasons for probes that got through or were not tested; a reason shared by several stages appears once.
 fn reasons(rows: &[&Row], output: &Output) -> String {
     let mut said: Vec<String> = Vec::new();
     for row in rows {

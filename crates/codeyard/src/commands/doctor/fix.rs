@@ -1,4 +1,4 @@
-//! `codeyard doctor --fix`: explains what an administrator can do on this machine, and does it with `--yes`.
+//! `codeyard doctor --fix`: explains how an administrator can strengthen the sandbox; `--yes` applies the steps.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ const STEPS: [&str; 5] = ["sysctls", "apparmor", "helpers", "ranges", "delegatio
 pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     if let Some(unknown) = arguments.only.iter().find(|name| !STEPS.contains(&name.as_str())) {
         let message = format!(
-            "--only {unknown}: there is no such step; there is {}",
+            "--only {unknown}: unknown step; the steps are {}",
             STEPS.join(", ")
         );
         return Err(Failure::new(Exit::Usage, message).into());
@@ -60,7 +60,7 @@ fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Fi
     Ok(steps)
 }
 
-/// Does each possible step; a failed step does not stop the rest.
+/// Applies each possible step; a failed step does not stop the rest.
 fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let mut done = Vec::new();
     let mut failed = Vec::new();

@@ -1,4 +1,4 @@
-//! The clients of this machine that have servers.
+//! The clients of this machine with servers.
 
 use adoption::{own_file, read_servers, text_of};
 use clients::{Client, Surroundings};

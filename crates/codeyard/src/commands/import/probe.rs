@@ -1,4 +1,4 @@
-//! Connects to each server once and counts what its definitions cost a model.
+//! Connects to each server once and counts the tokens of its definitions.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 /// Bytes the pipe to the gateway holds.
 const PIPE: usize = 64 * 1024;
 
-/// Connects to all used servers in parallel; a server that fails is a row of the bill.
+/// Connects to all servers in use, in parallel; a failed server is a row of the bill.
 pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan) -> anyhow::Result<Bill> {
     let used = plan
         .servers
@@ -39,7 +39,7 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan
     counted
 }
 
-/// Asks all servers in parallel, and shows each answer to a person who watches.
+/// Queries all servers in parallel; on a terminal, prints each answer.
 async fn ask_all(context: &Context, server: &Caller) {
     let mut asked = JoinSet::new();
     let begun = Instant::now();
@@ -94,7 +94,7 @@ async fn count(server: &Caller, plan: &ImportPlan) -> anyhow::Result<Bill> {
     })
 }
 
-/// The tools of a server that the client shows the model.
+/// The server's tools that the client shows the model.
 fn shown_tools(plan: &ImportPlan, server: &str, tools: &[Value]) -> Vec<Value> {
     let planned = plan.servers.iter().find(|planned| planned.name == server);
     let filters = planned

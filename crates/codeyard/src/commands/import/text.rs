@@ -9,7 +9,7 @@ use upstream::ServerConfig;
 use crate::commands::servers::definition_text::{Literals, start};
 use crate::output::{one_line, table};
 
-/// The servers, what happens to each, and notes for the person.
+/// The servers, the action for each, and notes for the person.
 pub(super) fn plan(plan: &ImportPlan) -> String {
     let file = format!("{}: {}", plan.place.client, plan.place.path.display());
     let mut out = line(&file);
@@ -109,7 +109,7 @@ fn becomes(planned: &PlannedServer) -> String {
     }
 }
 
-/// Each new server's command in full: the person decides by it.
+/// Each new server's command in full, because the person decides by this text.
 pub(super) fn commands(plan: &ImportPlan) -> String {
     let (started, reached): (Vec<&ServerConfig>, Vec<&ServerConfig>) = plan
         .new_servers()

@@ -7,11 +7,11 @@ use crate::cli::InstallArguments;
 use crate::commands::token_file;
 use crate::exit::{Exit, Failure};
 
-/// Why servers stay with a client that connects to another machine.
+/// Reason for keeping the servers of a client that connects to another machine.
 const UNKNOWN_THERE: &str =
     "the codeyard at the address is on another machine, and which servers it has is not known here";
 
-/// Why servers stay with a client of a virtual server.
+/// Reason for keeping the servers of a client of a virtual server.
 const MOUNTED_THERE: &str =
     "the virtual server at the address has the servers that its mount rules name, which are not known here";
 
@@ -52,7 +52,7 @@ impl HttpConnection {
         }))
     }
 
-    /// Why the client's servers stay; `None` if they are compared with codeyard's.
+    /// The reason for keeping the client's servers; `None` if they are compared with codeyard's.
     pub(super) fn keeps_servers(&self) -> Option<&'static str> {
         match self.address.serves {
             _ if !self.address.is_local => Some(UNKNOWN_THERE),
@@ -77,7 +77,7 @@ impl HttpConnection {
         })
     }
 
-    /// What the person must do and should know about the token.
+    /// Instructions and notes on the token for the person.
     pub(super) fn notes(&self, client: Client) -> Vec<String> {
         let mut notes = Vec::new();
         let file = &self.token_file;

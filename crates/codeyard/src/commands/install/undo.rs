@@ -49,7 +49,7 @@ pub(super) fn run(
     let path = file.path.display();
     output.line(&match (undo.is_partial, arguments.dry_run) {
         (_, true) => "this was a dry run: nothing was changed".to_owned(),
-        (false, _) => format!("{path}: the file is as it was before; {restart}"),
+        (false, _) => format!("{path}: the original file is restored; {restart}"),
         (true, _) => format!("{path}: codeyard was removed from it; {restart}"),
     })?;
     Ok(Exit::Done)
@@ -62,7 +62,7 @@ fn undo_text(undo: &Undo, diff: &str) -> String {
         for (name, why) in &undo.skipped {
             out.push_str(&harmless(&format!("`{name}` stays as it is: {why}\n")));
         }
-        out.push_str("the copy of the file as it was before stays beside it\n");
+        out.push_str("the copy of the original file stays beside it\n");
     }
     out
 }

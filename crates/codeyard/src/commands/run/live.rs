@@ -1,4 +1,4 @@
-//! Prints a program's output while it runs, and the rest when it has ended.
+//! Prints a program's output during the run, and the rest afterwards.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -9,7 +9,7 @@ use types::Text;
 
 use crate::output::Output;
 
-/// Pieces of output queued for printing; the rest is printed after the program's end.
+/// Queued pieces of output; the rest is printed after the program's end.
 const WAITING: usize = 256;
 
 /// A printing thread, so that a blocked terminal delays only the printing.
@@ -17,7 +17,7 @@ pub struct Live {
     thread: JoinHandle<anyhow::Result<Shown>>,
 }
 
-/// How much of each stream was printed.
+/// Printed length of each stream.
 #[derive(Debug, Default)]
 pub struct Shown {
     stdout: StreamProgress,

@@ -1,4 +1,4 @@
-//! `codeyard runs --savings`: tokens that runs cost a model, and that direct calls would have cost.
+//! `codeyard runs --savings`: token cost of runs for a model, beside the cost of direct calls.
 
 use accounting::{GroupBy, KnownDefinitions, Ledger, RunCost, SavingsLine, ServerLine};
 use environment::Machine;
@@ -51,7 +51,7 @@ pub(super) async fn show(
     Ok(Exit::Done)
 }
 
-/// Reads the definitions that servers last listed; starts no server.
+/// Reads each server's last listed definitions; starts no server.
 async fn known_definitions(context: &Context) -> anyhow::Result<KnownDefinitions> {
     let (loaded, _mistakes) = settings::load_forgiving(&context.settings_arguments(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
@@ -134,7 +134,7 @@ fn line_json(line: &SavingsLine) -> Value {
 
 fn explanation(ledger: &Ledger, total: &SavingsLine) -> String {
     let mut lines = vec![
-        "TOKENS is what models wrote, were sent and searched (o200k); DIRECT the same calls made by the model itself."
+        "TOKENS counts what models wrote, were sent and searched (o200k); DIRECT the same calls made by the model itself."
             .to_owned(),
         "Definitions of tools count once a session of a client.".to_owned(),
     ];
@@ -146,7 +146,7 @@ fn explanation(ledger: &Ledger, total: &SavingsLine) -> String {
     }
     if ledger.estimated_sessions() > 0 {
         lines.push(format!(
-            "The definitions of {} are those that are remembered now.",
+            "The definitions of {} are the ones cached now.",
             counted(ledger.estimated_sessions(), "session")
         ));
     }

@@ -14,7 +14,7 @@ pub(super) struct Statement {
     pub(super) is_whole: bool,
 }
 
-/// What a line begins inside of: lines within a statement may look like the start of another one.
+/// Open brackets or string at a line's start, where text may look like a new statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ScanState {
     depth: usize,
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_function_in_a_string_or_bracket_is_none() {
+    fn text_like_a_function_in_a_string_or_bracket_is_ignored() {
         check(
             "def f():\n    return \"\"\"\ndef no(): pass\n\"\"\"\ndef g(): pass",
             "1:f 5:g",

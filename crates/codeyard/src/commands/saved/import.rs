@@ -1,4 +1,4 @@
-//! Takes over the original one-tool bridge's memories and the functions of its `user_tools.py`.
+//! Imports the original one-tool bridge's memories and the functions of its `user_tools.py`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::output::{harmless, size, table};
 const TOOLS: &str = "user_tools.py";
 /// The original's directory of memories.
 const MEMORIES: &str = "memory";
-/// Most characters of a foreign line that are shown.
+/// Most characters shown of a foreign line.
 const MOST: usize = 60;
 
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ struct ImportPlan {
     left: Vec<SkippedItem>,
 }
 
-/// An item to take over.
+/// An item to import.
 #[derive(Debug)]
 struct Take {
     item: Item,
@@ -47,7 +47,7 @@ enum ItemContent {
     },
 }
 
-/// An item left behind, with the reason.
+/// A skipped item, with the reason.
 #[derive(Debug)]
 struct SkippedItem {
     place: String,
@@ -79,7 +79,7 @@ pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyh
     print_result(store, &taken, &left)
 }
 
-/// Saves one item after another. Items refused now, or saved by somebody else meanwhile, are left out.
+/// Saves one item after another. Skips items that are refused, or that another process has just saved.
 async fn take_over(
     store: &SavedStore<'_>,
     found: ImportPlan,
@@ -182,7 +182,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    /// Items already saved stay unchanged.
+    /// Keeps items that are already saved.
     async fn keep_what_is_there(&mut self, store: &SavedStore<'_>, there: &SavedItems) -> anyhow::Result<()> {
         for take in std::mem::take(&mut self.takes) {
             let same = match &take.content {
@@ -256,7 +256,7 @@ fn lines(statement: &Statement) -> String {
     }
 }
 
-/// A function that can be saved; the error says why the statement cannot.
+/// A function that can be saved; the error gives the reason why the statement cannot.
 fn tool(statement: Statement) -> Result<(Item, ItemContent), String> {
     let Some(name) = statement.function else {
         let first = statement.text.lines().next().unwrap_or_default();

@@ -47,7 +47,7 @@ pub(super) fn failure(error: SavedError) -> Failure {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    /// Names the data directory, since the person may have meant another one.
+    /// Names the data directory, because the person may have meant another.
     pub(super) fn tell_of_nothing(&self) {
         let database = self.saved.database();
         let place = match database.file().and_then(Path::parent) {
@@ -81,7 +81,7 @@ impl SavedItems {
         tools.chain(memories).collect()
     }
 
-    /// The item of that name; an error if none or one of each kind exists.
+    /// The item of that name; an error if there is none, or a tool and a memory.
     pub(super) fn find(&self, name: &str, only: OnlyKind) -> Result<Item, Failure> {
         let mut found = self.items(only);
         found.retain(|item| item.name == name);

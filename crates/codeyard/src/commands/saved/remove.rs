@@ -9,7 +9,7 @@ use crate::cli::RemoveSaved;
 use crate::exit::Exit;
 use crate::output::harmless;
 
-/// Removes the named items or all; one wrong name stops everything.
+/// Removes the named items or all; a wrong name stops the command before any removal.
 pub(super) async fn run(store: &SavedStore<'_>, arguments: &RemoveSaved) -> anyhow::Result<Exit> {
     let all = store.items().await?;
     let mut items = Vec::new();
@@ -60,7 +60,7 @@ fn names_or_counts(items: &[Item]) -> String {
 // === impl SavedStore ===
 
 impl SavedStore<'_> {
-    /// `false` if somebody else has removed the item meanwhile.
+    /// `false` if another process has just removed the item.
     async fn remove(&self, item: &Item) -> Result<bool, SavedError> {
         let (removed, change) = match item.kind {
             ItemKind::Tool => (

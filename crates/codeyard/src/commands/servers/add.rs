@@ -1,4 +1,4 @@
-//! Adds a server after checking everything that can be checked before the save.
+//! Adds a server after every possible check.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ pub(crate) fn description(server: &ServerConfig) -> String {
     format!("`{}` {what}:\n{}", one_line(&server.name), start.trim_end())
 }
 
-/// Refuses names that programs cannot tell from existing ones. Names in the file `besides` are exempt.
+/// Refuses names that look like existing ones in programs. Names in the file `besides` are exempt.
 pub(crate) fn judge_name(
     context: &Context,
     name: &str,
@@ -114,7 +114,7 @@ pub(crate) fn judge_name(
     Ok(())
 }
 
-/// Refuses a whole shell line in one word: no shell reads the command.
+/// Refuses a whole shell line in one word, because no shell reads the command.
 fn judge_command(command: &[String]) -> anyhow::Result<()> {
     let Some(program) = command.first() else {
         return Ok(());
@@ -177,7 +177,7 @@ fn entry(add: &AddServer) -> Value {
             set("env", object(&add.env));
         }
         if let Some(cwd) = &add.cwd {
-            // Relative to the person's directory, not to the file's.
+            // Relative to the person's current directory, not to the file's.
             let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone());
             set("cwd", cwd.to_string_lossy().into());
         }

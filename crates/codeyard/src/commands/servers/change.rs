@@ -65,7 +65,7 @@ fn drop_secrets(
     let left = left.filter(|known| known.receives_secrets);
     let referred: Vec<String> = left.flat_map(|known| references(&known.entry)).collect();
     let mut secrets = secrets(data)?;
-    // Other names were written by a person.
+    // A person wrote the other names.
     let is_ours = |name: &String| name.starts_with("CODEYARD_") && !referred.contains(name);
     let ours = references(entry).into_iter().filter(is_ours);
     let ours: Vec<String> = ours.filter(|name| secrets.get(name).is_some()).collect();
@@ -86,7 +86,7 @@ fn drop_secrets(
     Ok(dropped)
 }
 
-/// A definition file that the command line may not have named.
+/// A definition file, perhaps one that the command line does not name.
 struct OtherFile {
     path: PathBuf,
     /// The variables that the file refers to; `None` if it cannot be read.
@@ -160,7 +160,7 @@ pub(super) fn disable(context: &Context, name: &str, format: OutputFormat) -> an
         Ok(disabled)
     })?;
     let told = if disabled {
-        format!("`{name}` is not used any more; `codeyard servers enable {name}` changes that")
+        format!("`{name}` is not used any more; `codeyard servers enable {name}` enables it")
     } else {
         format!("`{name}` is disabled already")
     };
@@ -179,7 +179,7 @@ pub(super) fn consented(
     };
     let output = &context.output;
     output.tell(&format!(
-        "{}\nthis differs from what you agreed to when it was added",
+        "{}\nthis differs from the command that you accepted",
         add::description(server)
     ));
     if confirmation == Confirmation::Needed && !agreed(output, "use this from now on?")? {
@@ -190,7 +190,7 @@ pub(super) fn consented(
     Ok(true)
 }
 
-/// The server must be in the file being changed; the error names another file that has it.
+/// Requires the server in the file being changed; the error names another file with the server.
 fn in_file(context: &Context, file: &DefinitionFile, name: &str) -> anyhow::Result<()> {
     if file.names().any(|known| known == name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a server starts, never shortened, because a person decides by it.
+//! A server's command or address in full, because a person decides by this text.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use upstream_wire::{Http, Stdio, Transport};
 /// Replaces a secret.
 const HIDDEN: &str = "[hidden]";
 
-/// How literal values are shown; a pure reference to a variable is always shown.
+/// How to show literal values; a pure reference to a variable is always shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Literals {
     /// Headers by name only: their values may be secrets.
     Hidden,
-    /// In full: secrets were taken out before.
+    /// In full: secrets were removed before.
     Shown,
-    /// Masks possible secrets in arguments and variables too, where nobody decides by the text.
+    /// Masks possible secrets in arguments and variables too, for text that nobody decides by.
     Masked,
 }
 
@@ -30,7 +30,7 @@ pub fn start(server: &ServerConfig, headers: Literals) -> String {
         Transport::Http(http) => show_address(&mut out, http, headers),
     }
     if server.trusted {
-        out.push_str("    trusted: what it says of its tools is believed\n");
+        out.push_str("    trusted: its statements about its tools are believed\n");
     }
     for (does, rules) in [("only", &server.tools.allow), ("not", &server.tools.deny)] {
         if !rules.is_empty() {
@@ -40,7 +40,7 @@ pub fn start(server: &ServerConfig, headers: Literals) -> String {
     out
 }
 
-/// Masks possible secrets in the command, if the mode asks for it.
+/// Masks possible secrets in the command, if the mode requires it.
 fn masked(stdio: &Stdio, literals: Literals) -> Stdio {
     let mut stdio = stdio.clone();
     if literals != Literals::Masked {
@@ -67,7 +67,7 @@ fn listed(rules: &[String]) -> String {
 fn show_address(out: &mut String, http: &Http, literals: Literals) {
     out.push_str(&format!("    at {}\n", quoted(&http.url)));
     for (name, value) in &http.headers {
-        // The variable's name says which secret goes there.
+        // The variable's name shows which secret belongs there.
         let is_reference = value.contains("${") && !value.contains(":-");
         let is_told = is_reference || literals == Literals::Shown;
         let value = if is_told {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_argument_is_told_from_two() {
+    fn one_argument_looks_different_from_two() {
         assert_eq!(quoted("--port=80"), "--port=80");
         assert_eq!(quoted("${HOME}/bin"), "${HOME}/bin");
         assert_eq!(quoted("a b"), "'a b'");

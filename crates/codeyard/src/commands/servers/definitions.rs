@@ -19,7 +19,7 @@ pub(crate) fn open_file(context: &Context) -> anyhow::Result<DefinitionFile> {
     Ok(DefinitionFile::open(path, &Machine).map_err(Failure::from)?)
 }
 
-/// Edits the file under the lock that all commands take. Ask the person before, never inside `edit`.
+/// Edits the file under the lock that all commands take. Ask the person before the call, never inside `edit`.
 pub(crate) fn edit<T>(
     path: &Path,
     data: &Path,

@@ -1,4 +1,4 @@
-//! The table of all servers: definitions, remembered tools, and the state in each running codeyard.
+//! The table of all servers: definitions, cached tools, and the state in each running codeyard.
 
 use accounting::Tokenizer;
 use environment::Machine;
@@ -42,7 +42,7 @@ pub(super) struct ServerRow {
 /// Read without starting a server.
 pub(super) struct ServerTable {
     pub(super) rows: Vec<ServerRow>,
-    /// What each server last listed.
+    /// Each server's last listed tools.
     pub(super) offers: Vec<Offer>,
     pub(super) mistakes: environment::Mistakes,
     statuses: Vec<ProcessReply<Status>>,
@@ -80,7 +80,7 @@ pub(super) async fn run(context: &Context, format: OutputFormat) -> anyhow::Resu
     Err(Failure::new(Exit::Usage, mistakes).into())
 }
 
-/// Combines definitions, remembered tools and the answers of running codeyards.
+/// Combines definitions, cached tools and the answers of running codeyards.
 pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable> {
     let (loaded, mistakes) = context.load_forgiving()?;
     let data = loaded.data_dir.clone();
@@ -99,7 +99,7 @@ pub(super) async fn load_table(context: &Context) -> anyhow::Result<ServerTable>
         .iter()
         .map(ServerRow::defined)
         .collect();
-    // Loading takes longer than the rest, so only if there is something to count.
+    // Loaded only if there is something to count, because loading takes longer than the rest.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
     let tokenizer = match remembered.iter().any(has_tools) || !directories.is_empty() {
         true => Some(Tokenizer::load()?),
@@ -248,7 +248,7 @@ impl ServerRow {
         }
     }
 
-    /// A server that only a running codeyard with another configuration knows.
+    /// A server that only a running codeyard with another configuration has.
     fn elsewhere(name: &str) -> ServerRow {
         ServerRow {
             name: name.to_owned(),
@@ -276,7 +276,7 @@ impl ServerRow {
         self.last_error = report.last_error.clone().or_else(|| self.last_error.take());
     }
 
-    /// Why the server is not used, else its activity; a disabled definition may still run.
+    /// Why the server is not used, else its activity; a disabled server may still run.
     fn state(&self) -> &'static str {
         let does = self.activity.unwrap_or(Activity::Idle);
         match self.status {

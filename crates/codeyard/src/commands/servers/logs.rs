@@ -1,4 +1,4 @@
-//! What a server writes to standard error, from all processes that use it.
+//! A server's standard error, from all processes that use the server.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -75,7 +75,7 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A file that grows and is sometimes replaced.
+/// A growing file that may be replaced.
 struct Tail {
     path: PathBuf,
     file: Option<File>,

@@ -54,7 +54,7 @@ fn facts(row: &ServerRow, offer: Option<&Offer>) -> Vec<(&'static str, String)> 
         Some(tokens) => format!("{number}, whose definitions take {tokens} tokens"),
         None => number.to_string(),
     };
-    let unknown = || format!("not asked yet; `codeyard servers test {}` does", row.name);
+    let unknown = || format!("not listed yet; run `codeyard servers test {}`", row.name);
     let warnings = offer.map(|offer| offer.warnings.as_slice()).unwrap_or_default();
     let mut facts = vec![("state", row.state_text())];
     facts.extend(row.file.clone().map(|file| ("file", file)));

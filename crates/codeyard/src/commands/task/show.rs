@@ -58,7 +58,7 @@ fn verbose(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> a
         let what = match (&step.problem, &step.call) {
             (Some(problem), _) => problem.clone(),
             (None, Some(call)) => format!("{:?} calls {call}", step.text),
-            (None, None) => format!("{:?} is left to the code of the caller", step.text),
+            (None, None) => format!("{:?} runs the caller's code", step.text),
         };
         output.line(&harmless(&format!("   step {}: {what}", at + 1)))?;
     }

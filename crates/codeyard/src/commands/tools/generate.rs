@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::harmless;
 
-/// The Python module through which the others call tools.
+/// The Python module through which the generated modules call tools.
 const CLIENT: &str = include_str!("generate/__client__.py");
 
 /// Holds one directory for each server.
@@ -67,7 +67,7 @@ pub async fn write(
     Ok(exit)
 }
 
-/// Adds directories of servers no longer configured, so that they go. A link's target is not ours.
+/// Adds directories of servers no longer configured, so that they are removed. A link's target is not ours.
 fn add_gone(directory: &Path, wrappers: &mut Wrappers) {
     let Ok(entries) = fs::read_dir(directory.join(SERVERS)) else {
         return;

@@ -190,7 +190,7 @@ fn drift(output: &Output, events: &[EventView], format: OutputFormat) -> anyhow:
         return Ok(Exit::Done);
     }
     if events.is_empty() {
-        output.tell("every recorded result was as before");
+        output.tell("no recorded result differed from earlier ones");
     }
     for event in events {
         output.line(&format!("{}  {}", when(event.at_ms), harmless(&event.detail)))?;

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
-/// First words of a file of ours.
+/// First words of a file written by this command.
 const MARK: &str = "Written by `codeyard tools stubs`: changes are lost.";
 
 /// Most foreign files named in a refusal.
@@ -47,8 +47,8 @@ pub async fn write(context: &Context, server: &Caller, arguments: &StubsArgument
     Ok(exit)
 }
 
-/// Makes the directory hold exactly these files; returns how many were written and removed. A
-/// foreign file in the way leaves everything untouched.
+/// Makes the directory hold exactly these files; returns the numbers of written and removed files. If a foreign file
+/// is in the way, changes nothing.
 fn replace(directory: &Path, language: Language, declared: &Declarations) -> anyhow::Result<(usize, usize)> {
     let mark = first_line(language);
     let marked = |(name, text): (&String, &String)| (name.clone(), format!("{mark}{text}"));

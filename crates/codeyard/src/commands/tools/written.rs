@@ -1,4 +1,4 @@
-//! Plans and writes our files in a directory that others may write to as well.
+//! Plans and writes our files in a directory that may also hold foreign files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use anyhow::Context as _;
 
 use super::confined_directory::{ConfinedDirectory, EntryKind};
 
-/// Bytes at a file's start that show whether it is ours.
+/// Bytes at a file's start that show whether the file is ours.
 const MARKED: u64 = 256;
 
-/// The changes to make; files that are already right are left out.
+/// The changes to make; correct files are omitted.
 pub(super) struct Plan<'a> {
     directory: &'a Path,
     /// Files to write, with their text.
@@ -26,7 +26,7 @@ pub(super) struct Plan<'a> {
 // === impl Plan ===
 
 impl<'a> Plan<'a> {
-    /// Plans these files. Any other file of ours below `directories` is old.
+    /// Plans these files. Any other file of ours below `directories` is outdated.
     pub(super) fn of(
         directory: &'a Path,
         files: &'a BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Paths of directories where something else stands; the outermost of them become foreign.
+    /// Paths of directories blocked by something else; the outermost become foreign.
     fn barred(
         &mut self,
         confined: &ConfinedDirectory,
@@ -96,7 +96,7 @@ impl<'a> Plan<'a> {
         let (is_free, is_same) = match self.kind(confined, name)? {
             EntryKind::Absent => (true, false),
             EntryKind::File => {
-                // One byte more shows that a file is longer.
+                // One byte more, to detect a longer file.
                 let before = self.read(confined, name, text.len() as u64 + 1)?;
                 (is_ours(&before), before == text.as_bytes())
             }
@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         read.with_context(|| format!("cannot read {}", self.directory.join(name).display()))
     }
 
-    /// Carries the plan out; foreign files stay.
+    /// Executes the plan; foreign files stay.
     pub(super) fn carry_out(&self) -> anyhow::Result<()> {
         if self.changed.is_empty() && self.old.is_empty() {
             return Ok(());

@@ -35,7 +35,7 @@ struct Section {
 
 pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
     let Some(snapshot) = snapshot else {
-        frame.render_widget(Paragraph::new("codeyard top: looking ..."), frame.area());
+        frame.render_widget(Paragraph::new("codeyard top: loading ..."), frame.area());
         return;
     };
     let lines = head(snapshot);
@@ -52,7 +52,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
     }
 }
 
-/// Codeyards and servers get the lines they need while the runs keep a few.
+/// Codeyards and servers get their lines; the runs keep at least a few.
 fn areas(page: Rect, head: usize, parts: &[Section; 3]) -> [Rect; 4] {
     let height = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
     // Two lines above the rows: a blank one and the title.
@@ -237,7 +237,7 @@ impl Section {
         frame.render_widget(Table::new(rows, columns).column_spacing(SPACING), below);
     }
 
-    /// Widths of the columns that fit. The last of them may be cut; the first is always there.
+    /// Widths of the columns that fit. The last may be cut; the first is always there.
     fn widths(&self, room: u16) -> Vec<u16> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let mut widths = Vec::new();

@@ -13,7 +13,7 @@ use ratatui::crossterm::terminal::{
 use ratatui::{Frame, Terminal};
 use tokio::sync::mpsc;
 
-/// Interval of checks whether anybody still waits for keys.
+/// Interval of checks whether the receiver still exists.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Queued keys.
 const KEYS: usize = 64;
@@ -47,8 +47,7 @@ impl Drop for Screen {
     }
 }
 
-/// Keys and changes of size. Their thread ends soon after the receiver is dropped; a terminal that
-/// is gone sends nothing.
+/// Keys and changes of size. The thread ends soon after the receiver is dropped; a closed terminal sends nothing.
 pub(super) fn events() -> mpsc::Receiver<Event> {
     let (told, events) = mpsc::channel(KEYS);
     std::thread::spawn(move || {

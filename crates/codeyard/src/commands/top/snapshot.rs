@@ -29,7 +29,7 @@ pub(super) struct Snapshot {
     pub(super) runs: Vec<RunView>,
     /// The last day's runs; `None` without records.
     pub(super) day: Option<Traffic>,
-    /// What could not be read.
+    /// Errors of this snapshot.
     pub(super) problems: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Observer {
         }
     }
 
-    /// Takes snapshots as long as the receiver lives; `None` until the first.
+    /// Takes snapshots until the receiver is dropped; `None` until the first.
     pub(super) fn watch(mut self) -> watch::Receiver<Option<Snapshot>> {
         let (told, snapshots) = watch::channel(None);
         tokio::spawn(async move {
@@ -85,7 +85,7 @@ impl Observer {
                 .problems
                 .push(format!("{}: {error}", self.data.display())),
         }
-        // Failures to answer were reported already.
+        // The failures were reported already.
         for asked in servers.into_iter().flatten() {
             for report in asked.answer.into_iter().flatten() {
                 snapshot.add_server(report);

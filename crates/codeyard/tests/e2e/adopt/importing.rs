@@ -185,7 +185,7 @@ async fn secrets_reach_the_server_and_nothing_else() {
     .unwrap();
     home.refused(
         &["servers", "test", "crm"],
-        &["secrets.json", "others may read it", "chmod 600"],
+        &["secrets.json", "other users may read the file", "chmod 600"],
     )
     .await;
 }

@@ -184,7 +184,7 @@ async fn mistakes_in_a_definition_are_named() {
         "mcpServers.lone.oauth.clientSecretFile: has no effect without `clientId`",
         "mcpServers.blank.oauth.clientId: is empty",
         "mcpServers.scope.oauth.scopes[0]: is not a scope",
-        "mcpServers.both.oauth: is for servers with a login",
+        "mcpServers.both.oauth: conflicts with the definition's other credentials",
     ] {
         assert!(told.contains(expected), "{expected}\n---\n{told}");
     }

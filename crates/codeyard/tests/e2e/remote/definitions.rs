@@ -29,14 +29,14 @@ async fn every_mistake_is_named_before_anything_starts() {
     assert!(!output.status.success(), "{told}");
     for expected in [
         "mcpServers.plain.url: is plain HTTP, which anyone on the network can read and change; use https",
-        "mcpServers.both.command: stands beside an address",
-        "mcpServers.two.serverUrl: stands beside `url`; write one address",
+        "mcpServers.both.command: conflicts with the address",
+        "mcpServers.two.serverUrl: conflicts with `url`; write one address",
         "mcpServers.kind.type: Invalid connection type: websocket. Must be sse, stdio, or http",
         "mcpServers.none.url: is missing; write the address of the server",
         "mcpServers.user.url: holds a user name or a password; put credentials in `headers` or `bearerTokenFile`",
         "mcpServers.header.headers.Host: is set by codeyard itself",
         "mcpServers.header.headers.X-Key: holds a line break",
-        "mcpServers.token.bearerTokenFile: would send a second `Authorization`",
+        "mcpServers.token.bearerTokenFile: conflicts with `Authorization`",
     ] {
         assert!(told.contains(expected), "{expected}\n---\n{told}");
     }

@@ -59,7 +59,7 @@ async fn a_definition_that_promises_something_else_is_refused() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     for words in [
         "mcpServers.odd.sandbox.reads: is not a field of this object; did you mean `read`?",
-        "mcpServers.odd.limits.memory: no program starts with so little",
+        "mcpServers.odd.limits.memory: no program starts with less than `1 MiB`",
     ] {
         assert!(said.contains(words), "{said}");
     }

@@ -352,7 +352,7 @@ async fn a_file_that_is_gone_is_told() {
     std::fs::remove_file(&file).unwrap();
     until("the lost file is told", async || {
         let told = client.mcp.stderr();
-        told.contains("mcp.json: is gone, and with it what it said")
+        told.contains("mcp.json: was removed, so its definitions are no longer used")
             .then_some(())
     })
     .await;

@@ -62,7 +62,7 @@ async fn directories_and_files_are_servers_and_tools() {
     assert!(listed.out.ends_with("2 tools of 2 servers\n"), "{listed:?}");
     let missing = run(&other, &["tools", "--tools", "nowhere"], "").await;
     assert!(
-        missing.code == 2 && missing.err.contains("no such directory of tool files"),
+        missing.code == 2 && missing.err.contains("directory of tool files does not exist"),
         "{missing:?}"
     );
 }

@@ -1,7 +1,7 @@
 //! Servers of the surface `bridge`: definitions in files that may change at any time.
 //!
-//! The files also belong to other programs. So an unusable file or entry is left out with a
-//! warning, and nothing prevents a start.
+//! The files also belong to other programs. So the bridge skips an unusable file or entry with a warning, and always
+//! starts.
 
 mod file;
 mod locations;
@@ -17,7 +17,7 @@ use crate::file_version::FileVersion;
 use file::{EntryFilter, FileContent};
 use locations::{Location, SearchPath};
 
-/// Where the surface `bridge` finds definitions, and which it uses.
+/// Sources of definitions for the surface `bridge`.
 #[derive(Debug, Clone)]
 pub struct BridgeSources {
     /// Files that must exist, in order of precedence: `--config`, then `MCP_SERVERS_CONFIG`.
@@ -46,7 +46,7 @@ pub struct BridgeDefinitions {
 pub struct Scan {
     /// All current servers in order of precedence, with unique names.
     pub servers: Vec<ServerConfig>,
-    /// What is ignored, without the previous scan's warnings.
+    /// New warnings since the previous scan.
     pub warnings: Vec<Warning>,
 }
 
@@ -208,7 +208,7 @@ fn merge(files: &[ReadFile], warnings: Vec<Warning>) -> Merged {
                     file: Some(file.path.clone()),
                     field: entry.field.clone(),
                     message: format!(
-                        "is not used: {} has a server of this name and goes first",
+                        "is not used: {} also defines this server and takes precedence",
                         first.display()
                     ),
                 });

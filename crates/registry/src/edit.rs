@@ -23,7 +23,7 @@ use crate::sources::Sources;
 /// An editable file of definitions.
 #[derive(Debug)]
 pub struct DefinitionFile {
-    /// Without links. The file may be missing.
+    /// Path with links resolved. The file may be missing.
     pub path: PathBuf,
     /// Content when read.
     before: Option<Vec<u8>>,
@@ -34,10 +34,10 @@ pub struct DefinitionFile {
 /// Why a file of definitions cannot be edited.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// No file to edit, or more than one.
+    /// There is no file to edit, or more than one.
     #[error("{0}")]
     WhichFile(&'static str),
-    /// Unreadable.
+    /// The file cannot be read.
     #[error("{file}: {reason}", file = .file.display(), reason = why_unreadable(.cause))]
     Read {
         /// The file.
@@ -51,10 +51,10 @@ pub enum EditError {
     /// The file has mistakes.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
-    /// Another program changed the file since it was read.
+    /// Another program changed the file after it was read.
     #[error("{file}: the file was changed meanwhile; nothing was saved, try again", file = .0.display())]
     Changed(PathBuf),
-    /// Not writable.
+    /// The file cannot be written.
     #[error("{file}: {cause}; nothing was changed", file = .file.display())]
     Write {
         /// The file.
@@ -68,7 +68,7 @@ pub enum EditError {
 #[derive(Debug, Default)]
 struct RawMembers(Vec<(String, Box<RawValue>)>);
 
-/// The file that commands edit: that of `--config`, else the user's `mcp.json`.
+/// The file that commands edit: the file of `--config`, else the user's `mcp.json`.
 pub fn file_to_edit(sources: &Sources, env: &dyn Environment) -> Result<PathBuf, EditError> {
     let file = match sources.files.as_slice() {
         [] => config_dir(env)
@@ -78,9 +78,7 @@ pub fn file_to_edit(sources: &Sources, env: &dyn Environment) -> Result<PathBuf,
             ))?,
         [file] => absolute(file, env),
         _ => {
-            return Err(EditError::WhichFile(
-                "name the one file that is to be changed with --config",
-            ));
+            return Err(EditError::WhichFile("name the file to change with one --config"));
         }
     };
     // Replace a link's target and keep the link.
@@ -117,7 +115,7 @@ impl DefinitionFile {
             None => Some(RawMembers::default()),
             Some(list) => RawMembers::parse(list.get().as_bytes()).ok(),
         };
-        // Duplicate names would be lost or written again. Mistakes inside an entry do not matter here.
+        // Duplicate names would be lost or written twice. Mistakes inside an entry do not matter here.
         let (_, diagnostics) = entries::read_file(&path, &bytes, Expansion::Off);
         let wrong = |mistake: &Mistake| mistake.message.contains("more than once") || mistake.field == LIST;
         let wrong: Vec<_> = diagnostics.mistakes.into_iter().filter(wrong).collect();
@@ -187,7 +185,7 @@ impl DefinitionFile {
             let mut diagnostics = Diagnostics::of(Some(&self.path));
             diagnostics.mistake(
                 &field_of(LIST, name),
-                "expected an object; write it anew or remove it",
+                "expected an object; write the entry again or remove it",
             );
             Mistakes(diagnostics.mistakes)
         })
@@ -206,7 +204,7 @@ impl DefinitionFile {
         self.entries.0.len() < before
     }
 
-    /// The server as it would be used now; `None` if disabled.
+    /// The server with the current variables; `None` if disabled.
     ///
     /// # Errors
     /// All mistakes of the entry.
@@ -223,7 +221,7 @@ impl DefinitionFile {
     }
 
     /// Replaces the file atomically. Fails if a program without the lock, such as an editor,
-    /// changed the file since it was read.
+    /// changed the file after it was read.
     pub fn save(&mut self, lock: &ChangeLock<'_>) -> Result<(), EditError> {
         let env = lock.env();
         if env.read(&self.path).ok() != self.before {
@@ -403,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_made() {
+    fn a_missing_file_is_created() {
         let env = FakeEnvironment::new();
         let mut file = DefinitionFile::open(FILE.into(), &env).unwrap();
         file.set("a", &json!({"command": "a"}));
@@ -417,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_lost_or_is_broken_is_refused() {
+    fn comments_and_broken_files_are_refused() {
         for (text, told) in [
             ("{\"mcpServers\": {} // mine\n}", "has comments"),
             ("{\"mcpServers\": []}", "expected an object, found an array"),
@@ -437,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_mistake() {
+    fn a_byte_order_mark_is_accepted() {
         let marked = edited(
             "\u{feff}{\"mcpServers\": {\"a\": {\"command\": \"a\"}}}",
             |file| {
@@ -450,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_wrote_meanwhile_stays() {
+    fn changes_of_other_programs_stay() {
         let env = FakeEnvironment::new().file(FILE, "{\"mcpServers\": {}}");
         let mut file = DefinitionFile::open(FILE.into(), &env).unwrap();
         env.replace(Path::new(FILE), b"{}").unwrap();

@@ -1,4 +1,4 @@
-//! Reads one `mcpServers` file: its upstream servers, and how each is started or reached.
+//! Reads one `mcpServers` file: its upstream servers, with their commands or addresses.
 
 mod remote;
 mod restrictions;
@@ -41,21 +41,21 @@ const FIELDS: [&str; 16] = [
 /// Keys under which other clients list servers.
 const FOREIGN_LISTS: [&str; 4] = ["servers", "context_servers", "mcp", "mcp_servers"];
 
-/// Longest time-out of a call in a definition: a day.
+/// Maximum time-out of a call in a definition: a day.
 const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// In bytes.
+/// Maximum bytes.
 const MAX_NAME: usize = 128;
 
-/// One entry. A disabled or mistaken entry counts too: a later file must not define a server of its name.
+/// One entry. Even a disabled or invalid entry prevents a later file from defining a server of its name.
 #[derive(Debug)]
 pub(crate) struct ServerEntry {
     pub(crate) name: String,
     /// Path in the file, for messages: `mcpServers.github`.
     pub(crate) field: String,
-    /// `None` if disabled, left out or mistaken.
+    /// `None` if disabled, invalid, or unused because of an unset variable.
     pub(crate) server: Option<ServerConfig>,
-    /// Unset variables because of which the server is left out.
+    /// Unset variables that prevent the use of the server.
     pub(crate) left_out: Vec<Warning>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct ServerEntry {
 pub(crate) enum Expansion<'a> {
     /// An unset variable is a mistake.
     Required(&'a dyn Environment),
-    /// A server that refers to an unset variable is left out.
+    /// A server that refers to an unset variable is not used.
     LeaveOutUnset(&'a dyn Environment),
     /// References stay as written, for people.
     Off,
@@ -72,7 +72,7 @@ pub(crate) enum Expansion<'a> {
 // === impl Expansion ===
 
 impl Expansion<'_> {
-    /// Whether the values read are the values used.
+    /// Whether variables are expanded.
     fn is_on(self) -> bool {
         !matches!(self, Expansion::Off)
     }
@@ -142,7 +142,7 @@ pub(crate) fn read_entry(
     (entry, reader.diagnostics)
 }
 
-/// Finds `mcpServers`, and checks its names and the keys beside it.
+/// Finds `mcpServers`. Checks its names and the other keys of the file.
 fn list(top: &[(String, JsonValue)], diagnostics: &mut Diagnostics) -> Vec<(String, JsonValue)> {
     let lists: Vec<&JsonValue> = top
         .iter()
@@ -204,7 +204,7 @@ fn missing_list(others: &[&str]) -> String {
     }
 }
 
-/// `mcpServers.NAME`, quoted where the name would be ambiguous.
+/// `mcpServers.NAME`, quoted if the name would be ambiguous.
 pub(crate) fn field_of(list: &str, name: &str) -> String {
     let plain = !name.is_empty()
         && name
@@ -304,7 +304,7 @@ impl EntryReader<'_> {
         (!disabled && found == before).then_some(server)
     }
 
-    /// Warns about ignored fields, and refuses duplicates.
+    /// Warns about ignored fields, and reports duplicates.
     fn check_fields(&mut self, field: &str, entries: &[(String, JsonValue)]) {
         let known: &[&str] = if remote::is_remote(entries) {
             &remote::FIELDS
@@ -320,14 +320,12 @@ impl EntryReader<'_> {
             }
             seen.push(key);
             let stdio = key == "type" && *node == JsonValue::String("stdio".to_owned());
-            // `command` beside an address is a mistake of its own.
+            // `command` together with an address is reported elsewhere.
             if known.contains(&key.as_str()) || stdio || matches!(key.as_str(), "command" | "disabled") {
                 continue;
             }
             let hint = match (key.as_str(), nearest(key, known.iter().copied())) {
-                ("enabled", _) => {
-                    "; write `\"disabled\": true` for a server that is not to be used".to_owned()
-                }
+                ("enabled", _) => "; write `\"disabled\": true` to disable a server".to_owned(),
                 (_, Some(near)) => format!("; did you mean `{near}`?"),
                 _ => String::new(),
             };
@@ -447,8 +445,8 @@ impl EntryReader<'_> {
             Err(errors) => errors,
         };
         for error in errors {
-            // Clients start codeyard with different variables, so an unset variable is not the
-            // file's mistake.
+            // Clients start codeyard with different variables, so an unset variable is not a mistake
+            // of the file.
             if leaves_out && error.is_unset() {
                 self.diagnostics
                     .left_out(field, format!("the server is not used: {error}"));

@@ -1,8 +1,8 @@
-//! Expands `${VAR}` and `${VAR:-default}` once: a variable's value is never expanded again.
+//! Expands `${VAR}` and `${VAR:-default}` once; values of variables stay unexpanded.
 
 use environment::Environment;
 
-/// Why a reference cannot be expanded. Never contains a variable's value.
+/// Why a reference cannot be expanded, without the variable's value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ExpandError {
     #[error("the variable {0} is not set; set it, or write a default as in ${{{0}:-default}}")]
@@ -179,7 +179,7 @@ mod tests {
         fn without_variables_every_default_is_taken_and_the_rest_kept(pieces in prop::collection::vec(piece(), 0..8)) {
             let text: String = pieces.iter().map(|piece| piece.0.as_str()).collect();
             let expected: String = pieces.iter().map(|piece| piece.1.as_str()).collect();
-            // A dollar before the next piece's brace would make another reference.
+            // A dollar before the next piece's brace would form another reference.
             let said: Vec<&str> = pieces.iter().map(|piece| piece.0.as_str()).filter(|text| !text.is_empty()).collect();
             prop_assume!(!said.windows(2).any(|pair| pair[0] == "$" && pair[1].starts_with('{')));
             prop_assert_eq!(expand(&text, &FakeEnvironment::new()), Ok(expected));

@@ -1,4 +1,4 @@
-//! A file's version by its metadata, to notice changes without reading the file.
+//! A file's version from its metadata, to detect changes without reading the file.
 
 use std::fs::{DirEntry, Metadata};
 use std::io;
@@ -8,8 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use environment::{MAX_FILE, why_unreadable};
 
-/// File systems' clocks are coarse: a file changed within this time may change again with the same
-/// time stamp.
+/// Resolution of file systems' clocks: changes within this time may have the same time stamp.
 const TICK: Duration = Duration::from_millis(100);
 
 /// A file's metadata at one moment.
@@ -24,7 +23,7 @@ pub(crate) enum FileVersion {
         modified: (i64, i64),
         /// Last change of content or metadata, in seconds and nanoseconds.
         changed: (i64, i64),
-        /// A further change would have another time stamp.
+        /// A further change would have a new time stamp.
         is_settled: bool,
     },
     /// A directory, a pipe or another type.
@@ -40,7 +39,7 @@ impl FileVersion {
         }
     }
 
-    /// From a directory entry, which is faster than by path.
+    /// The version of a directory entry; faster than by path.
     pub(crate) fn of_entry(entry: &DirEntry) -> FileVersion {
         match entry.metadata() {
             Ok(metadata) if !metadata.is_symlink() => FileVersion::from(&metadata),
@@ -63,7 +62,7 @@ impl FileVersion {
         }
     }
 
-    /// Whether the file may still be written.
+    /// Whether a program may still be writing the file.
     pub(crate) fn is_fresh(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! A JSON value that keeps duplicate keys, which an ordinary map drops silently.
+//! A JSON value that keeps duplicate keys, which a map would drop silently.
 
 use std::fmt;
 
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_nested_deep_is_a_mistake() {
+    fn deep_nesting_is_a_mistake() {
         for deep in ["[", "{\"a\":"] {
             let text = deep.repeat(100_000);
             assert!(JsonValue::parse(text.as_bytes()).is_err(), "{deep}");

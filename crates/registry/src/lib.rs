@@ -1,5 +1,4 @@
-//! Definitions of upstream servers: the files that hold them, their content, edits, and reloads
-//! after changes.
+//! Definitions of upstream servers: files, content, edits, and reloads after changes.
 //!
 //! A definition is an entry of `mcpServers` in a JSON file, as other MCP clients write it, or a
 //! variable `MCP_SERVER_<NAME>_URL`. Reading order: `sources` (which files count), `entries` (one

@@ -21,11 +21,11 @@ pub struct Definition {
     pub name: String,
     /// The file, or the variable.
     pub file: PathBuf,
-    /// Receives stored secrets; definitions of project files do not.
+    /// Whether the definition receives stored secrets; false for project files.
     pub receives_secrets: bool,
-    /// Used, or why not.
+    /// Whether the definition is used.
     pub status: DefinitionStatus,
-    /// The command differs from the accepted one, whether the definition is used or not.
+    /// The command differs from the accepted command, even if the definition is unused.
     pub is_changed: bool,
     /// `None` if the entry has mistakes.
     pub server: Option<ServerConfig>,
@@ -40,7 +40,7 @@ pub enum DefinitionStatus {
     Used,
     /// The entry says `"disabled": true`.
     Disabled,
-    /// The command differs from the accepted one.
+    /// The command differs from the accepted command.
     Changed,
     /// The entry has mistakes.
     Mistaken,
@@ -139,8 +139,8 @@ fn is_unset(file: &Path, entry: &Value, env: &dyn Environment) -> bool {
     !entry.left_out.is_empty()
 }
 
-/// Fingerprint of an entry with expanded variables, without `disabled`, `allow`, `deny` and `tags`: entries
-/// that start the same have the same fingerprint. References to unset variables stay unexpanded.
+/// Fingerprint of an entry with expanded variables, without `disabled`, `allow`, `deny` and `tags`: entries that
+/// start the same server are equal. References to unset variables stay unexpanded.
 pub fn expanded_fingerprint(file: &Path, entry: &Value, env: &dyn Environment) -> Option<String> {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {

@@ -12,7 +12,7 @@ use crate::secrets::Secrets;
 use crate::sources::{Origin, Sources};
 use crate::url_variables::{UrlVariable, url_variables};
 
-/// Treatment of a name that an earlier file has.
+/// Treatment of a name that an earlier file defines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duplicates {
     /// `--config` names both files, so the name is a mistake.
@@ -21,7 +21,7 @@ enum Duplicates {
     FirstWins,
 }
 
-/// All usable servers of files and variables, in order of precedence.
+/// All usable servers from files and variables, in order of precedence.
 pub fn load_servers(
     sources: &Sources,
     data: &Path,
@@ -55,7 +55,7 @@ pub fn load_servers(
     merger.servers
 }
 
-/// Servers of all files so far.
+/// The servers merged so far.
 #[derive(Default)]
 struct Merger {
     servers: Vec<ServerConfig>,
@@ -88,11 +88,11 @@ impl Merger {
                 match duplicates {
                     Duplicates::Refuse => found.mistake(
                         &field,
-                        format!("{first} has a server of this name too; rename one"),
+                        format!("{first} also defines a server of this name; rename one of them"),
                     ),
                     Duplicates::FirstWins => found.warning(
                         &field,
-                        format!("is not used: {first} has a server of this name and goes first"),
+                        format!("is not used: {first} also defines this server and takes precedence"),
                     ),
                 }
                 continue;
@@ -113,14 +113,14 @@ impl Merger {
         diagnostics.merge(found);
     }
 
-    /// Adds servers of variables, after files in precedence.
+    /// Adds servers from variables, which files override.
     fn add_url_variables(&mut self, env: &dyn Environment, diagnostics: &mut Diagnostics) {
         for UrlVariable { variable, server, .. } in url_variables(env, diagnostics) {
             match self.names.get(&server.name) {
                 Some(file) => diagnostics.warning(
                     &variable.to_string_lossy(),
                     format!(
-                        "is not used: {} has a server of this name and goes first",
+                        "is not used: {} also defines this server and takes precedence",
                         file.display()
                     ),
                 ),

@@ -1,4 +1,4 @@
-//! Review of a project file: a person reads its servers before trusting the file.
+//! Review of a project file: a person reads the servers before trusting the file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ pub const PROJECT_FILE: &str = ".mcp.json";
 /// A project file under review.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// Without links.
+    /// Path with links resolved.
     pub file: PathBuf,
-    /// With unexpanded variables.
+    /// Servers with unexpanded variables.
     pub servers: Vec<ServerConfig>,
-    /// What codeyard ignores.
+    /// Warnings about ignored content.
     pub warnings: Vec<Warning>,
     /// Hash of the reviewed content.
     digest: String,
@@ -27,7 +27,7 @@ pub struct Review {
 /// Why a file cannot be reviewed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
-    /// Missing or unreadable.
+    /// The file is missing or unreadable.
     #[error("{file}: {reason}", file = .file.display(), reason = why_unreadable(.cause))]
     Read {
         /// The file.

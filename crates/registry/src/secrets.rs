@@ -1,6 +1,6 @@
 //! Stored secrets: `secrets.json` of the data directory.
 //!
-//! In `${NAME}` they take precedence over variables.
+//! Secrets take precedence over variables in `${NAME}`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,10 +23,10 @@ pub struct Secrets<'a> {
 }
 
 impl<'a> Secrets<'a> {
-    /// A missing file holds none.
+    /// Reads the file; a missing file counts as empty.
     ///
     /// # Errors
-    /// If other users may read or change the file, or it is unreadable.
+    /// If other users may read or change the file, or if the file is unreadable.
     pub fn load(data: &Path, env: &'a dyn Environment) -> Result<Secrets<'a>, Mistakes> {
         let mut diagnostics = Diagnostics::of(None);
         let secrets = Secrets::read(data, env, &mut diagnostics);
@@ -43,7 +43,9 @@ impl<'a> Secrets<'a> {
         let mut found = Diagnostics::of(Some(&path));
         let mut known = BTreeMap::new();
         match &before {
-            Ok(_) if !env.is_private(&path) => found.mistake("", "others may read it; run `chmod 600` on it"),
+            Ok(_) if !env.is_private(&path) => {
+                found.mistake("", "other users may read the file; run `chmod 600` on it");
+            }
             Ok(bytes) => match serde_json::from_slice(bytes) {
                 Ok(secrets) => known = secrets,
                 Err(error) => {
@@ -82,9 +84,8 @@ impl<'a> Secrets<'a> {
         &self.path
     }
 
-    /// Adds a secret in memory, under this name or, if taken, the name with a number; returns the
-    /// name. A name in `referred` counts as taken, because that definition's server would receive
-    /// the secret.
+    /// Adds a secret in memory and returns its name: `wanted`, with a number if taken. A name in `referred` counts as
+    /// taken, because the server of that definition would receive the secret.
     pub fn insert_unique(&mut self, wanted: &str, secret: &str, referred: &[String]) -> String {
         let mut name = wanted.to_owned();
         let mut number = 1;
@@ -122,7 +123,7 @@ impl<'a> Secrets<'a> {
     /// Writes the file, private to its owner.
     ///
     /// # Errors
-    /// If it changed since it was read, or cannot be written.
+    /// If the file was changed after it was read, or cannot be written.
     pub fn save(&self, lock: &ChangeLock<'_>) -> Result<(), EditError> {
         if lock.env().read(&self.path).ok() != self.before {
             return Err(EditError::Changed(self.path.clone()));
@@ -197,7 +198,7 @@ mod tests {
     const DATA: &str = "/data";
 
     #[test]
-    fn they_go_before_the_environment_and_are_expanded_once() {
+    fn secrets_override_the_environment_and_are_expanded_once() {
         let env = FakeEnvironment::new()
             .var("B", "env")
             .var("A", "env")
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_none_has_the_environment() {
+    fn a_definition_without_secrets_has_the_environment() {
         let env = FakeEnvironment::new()
             .var("A", "env")
             .file("/data/secrets.json", r#"{"A": "hidden", "B": "hidden"}"#);
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_means_something_else_gets_a_number() {
+    fn a_taken_name_gets_a_number() {
         let env = FakeEnvironment::new().var("TOKEN", "env");
         let mut secrets = Secrets::load(Path::new(DATA), &env).unwrap();
         assert_eq!(secrets.insert_unique("TOKEN", "one", &[]), "TOKEN_2");
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_a_mistake_without_what_it_holds() {
+    fn the_error_of_a_broken_file_hides_its_content() {
         for text in [
             "{\"A\": 1, \"B\": \"hidden\"}",
             "{\"B\": \"hidden\"",

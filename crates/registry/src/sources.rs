@@ -18,7 +18,7 @@ pub struct Sources {
     pub data: Option<PathBuf>,
 }
 
-/// A file that may define servers, or be missing.
+/// A file, perhaps missing, that may define servers.
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) struct SourceFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// `--config` names it.
+    /// A file of `--config`.
     Option,
     /// The user's `mcp.json`.
     User,
@@ -36,7 +36,7 @@ pub(crate) enum Origin {
 }
 
 pub(crate) struct SourceContent {
-    /// Without links.
+    /// Path with links resolved.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
     pub(crate) origin: Origin,
@@ -100,8 +100,8 @@ pub fn definition_paths(sources: &Sources, env: &dyn Environment) -> Vec<PathBuf
 // === impl SourceFile ===
 
 impl SourceFile {
-    /// The content. Only the user's own file must be protected against other users' changes: the user
-    /// chose a file named with `--config`, and trust binds a project file's content.
+    /// The content. Only the user's `mcp.json` must be protected against other users' changes: the user chose the files
+    /// of `--config`, and trust covers one content of a project file.
     pub(crate) fn read(&self, env: &dyn Environment) -> io::Result<Vec<u8>> {
         match self.origin {
             Origin::User => env.read_protected(&self.path),
@@ -113,9 +113,8 @@ impl SourceFile {
 // === impl Origin ===
 
 impl Origin {
-    /// The variables for definitions of this origin. A project file receives no stored secrets:
-    /// someone else wrote it, and a person who trusts it checks what runs, not whose secret a name
-    /// is.
+    /// The variables for definitions of this origin. A project file receives no stored secrets: a person who trusts the
+    /// file checks its commands, not the secrets behind its names.
     pub(crate) fn variables<'s>(self, secrets: &Secrets<'s>) -> Secrets<'s> {
         match self {
             Origin::Option | Origin::User => secrets.clone(),

@@ -1,4 +1,4 @@
-//! Definitions that users of the gateway store in its database: entries of `mcpServers` without a file.
+//! Definitions in the gateway's database: entries of `mcpServers` without a file.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use upstream::ServerConfig;
 use crate::entries::{self, Expansion, LIST};
 use crate::json::JsonValue;
 
-/// What messages name in the place of a file.
+/// Replaces the file in messages.
 const PLACE: &str = "the gateway's database";
 
 /// Reads one entry, a JSON object. `None` if the entry is disabled.
 ///
-/// `${VAR}` is expanded, and an unset variable is a mistake.
+/// Expands `${VAR}`. An unset variable is a mistake.
 ///
 /// # Errors
-/// All mistakes; the field of each is a place in the entry, such as `headers.Authorization`.
+/// All mistakes, each with a field of the entry, such as `headers.Authorization`.
 pub fn read_stored(
     name: &str,
     definition: &str,

@@ -15,15 +15,15 @@ const SUFFIX: &str = "_URL";
 
 #[derive(Debug)]
 pub(crate) struct UrlVariable {
-    /// Takes the place of the file.
+    /// Replaces the file in messages.
     pub(crate) variable: PathBuf,
     pub(crate) server: ServerConfig,
     /// The equivalent entry of a file.
     pub(crate) entry: Value,
 }
 
-/// All such servers, in the order of the variables. An invalid address is only a warning, because the
-/// variable may belong to another program.
+/// All servers from variables, in order. An invalid address causes only a warning, because the variable may belong to
+/// another program.
 pub(crate) fn url_variables(env: &dyn Environment, diagnostics: &mut Diagnostics) -> Vec<UrlVariable> {
     let variables = env.names(PREFIX).into_iter();
     variables
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_names_a_server_and_a_bad_one_is_told() {
+    fn a_variable_defines_a_server_and_a_bad_address_is_reported() {
         let env = FakeEnvironment::new()
             .var(
                 "MCP_SERVER_MY_STUB_URL",

@@ -1,4 +1,4 @@
-//! Watches the files that define servers, and reads them again after a change.
+//! Polls the files that define servers, and reloads them after a change.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ pub struct DefinitionWatcher {
     files: Vec<PathBuf>,
     /// Versions of the files at the last read.
     versions: Vec<FileVersion>,
-    /// Warnings of the last read, which are not repeated.
+    /// Warnings of the last read, to report only new warnings.
     reported: Vec<Warning>,
-    /// A file was missing at the last poll: some editors remove a file before writing it.
+    /// A file was missing at the last poll. Some editors remove a file before writing it.
     is_waiting: bool,
 }
 
@@ -31,18 +31,18 @@ pub struct DefinitionWatcher {
 pub struct Reload {
     /// The servers to use, or all mistakes.
     pub servers: Result<Vec<ServerConfig>, Mistakes>,
-    /// What is ignored, without the previous read's warnings.
+    /// New warnings since the previous read.
     pub warnings: Vec<Warning>,
-    /// Servers left out because of an unset variable.
+    /// Servers that are not used because of an unset variable.
     pub left_out: Vec<Warning>,
 }
 
 impl DefinitionWatcher {
-    /// Starts with the files' current versions. Call before reading the files, so that no change is missed.
+    /// Starts with the files' current versions. Call this before reading the files, to miss no change.
     pub fn new(sources: Sources, env: impl Environment + Send + 'static) -> DefinitionWatcher {
         let data = sources.data_directory(&env).unwrap_or_default();
         let mut files = definition_paths(&sources, &env);
-        // Trust, consent and secrets decide which definitions are used.
+        // Trust, consent and secrets also decide which definitions are used.
         files.extend([
             trusted_files(&data),
             AcceptedCommands::path(&data),
@@ -65,7 +65,7 @@ impl DefinitionWatcher {
         &self.files
     }
 
-    /// Adds warnings already reported.
+    /// Adds warnings that were already reported.
     #[must_use]
     pub fn reported(self, warnings: &[Warning]) -> DefinitionWatcher {
         DefinitionWatcher {
@@ -74,7 +74,7 @@ impl DefinitionWatcher {
         }
     }
 
-    /// Reads the files after a change; `None` without one, or while a file may still be written. A
+    /// Reads the files after a change. `None` without a change, or while a program may still be writing a file. A
     /// missing file counts as removed at the second poll, with a warning.
     pub fn poll(&mut self) -> Option<Reload> {
         let now = versions(&self.files);
@@ -92,7 +92,7 @@ impl DefinitionWatcher {
         self.versions = now;
         let mut diagnostics = Diagnostics::of(None);
         for file in gone {
-            diagnostics.warning_in(&file, "", "is gone, and with it what it said");
+            diagnostics.warning_in(&file, "", "was removed, so its definitions are no longer used");
         }
         let servers = load_servers(&self.sources, &self.data, &*self.env, &mut diagnostics);
         let Diagnostics {
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_gone_is_waited_for_each_time() {
+    fn a_missing_file_counts_as_removed_at_the_second_poll() {
         let home = tempfile::tempdir().unwrap();
         let (there, away) = (home.path().join("there"), home.path().join("away"));
         std::fs::create_dir(&there).unwrap();
@@ -171,14 +171,14 @@ mod tests {
         for _ in 0..2 {
             // Move its directory, so that the file returns unchanged.
             std::fs::rename(&there, &away).unwrap();
-            assert!(watcher.poll().is_none(), "it may come back");
+            assert!(watcher.poll().is_none(), "the file may come back");
             std::fs::rename(&away, &there).unwrap();
-            assert!(watcher.poll().is_none(), "it is back");
+            assert!(watcher.poll().is_none(), "the file is back");
         }
         std::fs::rename(&there, &away).unwrap();
-        assert!(watcher.poll().is_none(), "it may come back");
+        assert!(watcher.poll().is_none(), "the file may come back");
         let gone = watcher.poll().unwrap();
-        assert!(gone.warnings[0].message.contains("is gone"), "{gone:?}");
-        assert!(watcher.poll().is_none(), "it is told once");
+        assert!(gone.warnings[0].message.contains("was removed"), "{gone:?}");
+        assert!(watcher.poll().is_none(), "the warning is not repeated");
     }
 }

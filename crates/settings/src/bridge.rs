@@ -1,7 +1,7 @@
 //! The surface `bridge`: variables `MCP_BRIDGE_*`, which override the settings.
 //!
-//! They are the variables of the program that this surface replaces, so that its users only change
-//! the command. `docs/surfaces.md` describes each.
+//! The program that this surface replaces has the same variables, so its users only change the command.
+//! `docs/surfaces.md` describes each variable.
 
 pub(crate) mod values;
 mod variables;
@@ -28,7 +28,7 @@ const WORKSPACE: u64 = 128 * 1024 * 1024;
 const TMP: u64 = 64 * 1024 * 1024;
 /// User and group `nobody` of most systems.
 const NOBODY: u32 = 65534;
-/// A year: practically never, and short enough to be added to any time.
+/// A year instead of infinity, so that additions to a time cannot overflow.
 const NEVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Configuration of the surface `bridge`. The variables for limits and sessions are already in the settings.
@@ -36,7 +36,7 @@ const NEVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct Bridge {
     /// Default wall time of a run, in whole seconds; at most `max_timeout`.
     pub timeout: Duration,
-    /// Longest wall time that a run may ask for, in whole seconds.
+    /// Longest wall time that a run may request, in whole seconds.
     pub max_timeout: Duration,
     /// User id that a program sees; never 0.
     pub user: u32,
@@ -46,7 +46,7 @@ pub struct Bridge {
     pub output: OutputMode,
     /// `MCP_BRIDGE_STATE_DIR`: directory for what programs save, if not the data directory.
     pub state_dir: Option<PathBuf>,
-    /// Variables that ask for a container, such as `MCP_BRIDGE_RUNTIME=podman`.
+    /// Variables that request a container, such as `MCP_BRIDGE_RUNTIME=podman`.
     pub container: Option<String>,
     /// Also use servers that would start codeyard again.
     pub allow_self: bool,
@@ -152,7 +152,7 @@ impl Variables {
             diagnostics.warning(
                 variables::TIMEOUT,
                 format!(
-                    "{}s is more than {}, so that is used: {}s",
+                    "{}s exceeds {}; the run time is {}s",
                     timeout.as_secs(),
                     variables::MAX_TIMEOUT,
                     max.as_secs()

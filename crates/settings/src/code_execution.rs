@@ -1,7 +1,6 @@
-//! The gateway's variables `CODE_EXECUTION_*`: switches, and what servers of the kind `code_execution` have unless a
-//! request says otherwise.
+//! The gateway's variables `CODE_EXECUTION_*`: switches, and defaults for servers of the kind `code_execution`.
 //!
-//! They are the variables of the gateway that Codeyard replaces. Each is optional, and an empty one counts as absent.
+//! The gateway that Codeyard replaces has the same variables. Each is optional. An empty variable counts as absent.
 
 use environment::{Diagnostics, Environment, nearest};
 use types::{
@@ -13,7 +12,7 @@ use crate::bridge::values::switch;
 const PREFIX: &str = "CODE_EXECUTION_";
 const DEFAULT: &str = "DEFAULT_";
 
-/// The least and the most of a number, and its default.
+/// Minimum, maximum and default of a number.
 type Bounds = (u64, u64, u64);
 const READ_SIZE: Bounds = (1024, 10_485_760, 1_048_576);
 const USUAL_ENTRIES: Bounds = (1, 5000, 200);
@@ -42,20 +41,20 @@ const UNUSED: [(&str, &str); 7] = [
     ),
 ];
 
-/// What the operator sets for virtual servers.
+/// The operator's settings for virtual servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeExecution {
-    /// S0-01: whether servers of the kind `code_execution` may be made and used.
+    /// S0-01: whether servers of the kind `code_execution` may be created and used.
     pub enabled: bool,
-    /// S0-02: the tools of the surface `server` that are switched off.
+    /// S0-02: disabled tools of the surface `server`.
     pub disabled_tools: Vec<&'static str>,
-    /// S0-04: what servers have whose requests leave it out.
+    /// S0-04: defaults for settings that a request omits.
     pub defaults: CodeDefaults,
-    /// S0-05: how much `fs_read` and `fs_browse` read at once.
+    /// S0-05: limits of one call of `fs_read` and `fs_browse`.
     pub file_bounds: FileBounds,
 }
 
-/// The tools of the surface `server`, with the variable that switches each off.
+/// The tools of the surface `server`, each with the variable that disables it.
 const SWITCHES: [(&str, &str); 4] = [
     ("SHELL_EXEC_ENABLED", "shell_exec"),
     ("FS_BROWSE_ENABLED", "fs_browse"),
@@ -64,7 +63,7 @@ const SWITCHES: [(&str, &str); 4] = [
 ];
 
 impl CodeExecution {
-    /// Reads the variables; every mistake is reported.
+    /// Reads the variables; reports every mistake.
     pub(crate) fn read(env: &dyn Environment, diagnostics: &mut Diagnostics) -> CodeExecution {
         let mut reader = GatewayVariables {
             env,
@@ -101,7 +100,7 @@ impl CodeExecution {
 struct GatewayVariables<'a> {
     env: &'a dyn Environment,
     diagnostics: &'a mut Diagnostics,
-    /// Names that were asked for, without the prefix.
+    /// Known names, without the prefix.
     known: Vec<String>,
 }
 
@@ -148,7 +147,7 @@ impl GatewayVariables<'_> {
         let mut defaults = CodeDefaults::default();
         let policy = &mut defaults.sandbox_policy;
         for number in PolicyNumber::ALL {
-            // The original spells this one without `DEFAULT`.
+            // The original spells this name without `DEFAULT`.
             let name = match number {
                 PolicyNumber::SessionTtlSeconds => "SESSION_TTL_SECONDS".to_owned(),
                 other => format!("{DEFAULT}{}", other.name().to_uppercase()),
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_01_to_s0_05_nothing_is_set() {
+    fn s0_01_to_s0_05_without_variables_the_defaults_apply() {
         let (read, mistakes, warnings) = read(&[("SHELL_EXEC_ENABLED", "")]);
         assert!(mistakes.is_empty() && warnings.is_empty());
         assert!(read.enabled && read.disabled_tools.is_empty());

@@ -1,4 +1,4 @@
-//! Selects the database of all records and saved values: the argument's, the variable's, else a file.
+//! Selects the database of records and saved values: from the argument, else the variable, else a file.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(crate) fn find(
     })
 }
 
-/// The option or variable that names a database, with the name.
+/// The option or variable that selects a database, and its value.
 pub(crate) fn named(arguments: &Arguments, env: &dyn Environment) -> Option<(&'static str, String)> {
     if let Some(written) = &arguments.database {
         return Some(("--database", written.clone()));

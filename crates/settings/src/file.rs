@@ -214,7 +214,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
     if settings.typescript.engine == Engine::QuickJs && settings.typescript.packages.is_some() {
         diagnostics.mistake(
             "typescript.packages",
-            "the engine `quickjs` imports no packages; set `engine = \"node\"` or `engine = \"deno\"` beside it",
+            "the engine `quickjs` imports no packages; also set `engine = \"node\"` or `engine = \"deno\"`",
         );
     }
     if settings.typescript.engine != Engine::QuickJs && settings.backend == Backend::Landlock {

@@ -2,8 +2,8 @@
 //! mistakes at once.
 //!
 //! `codeyard.toml` holds codeyard's own settings (`file`). `load` adds the command line and the
-//! servers of `registry`, and `parts` gives each part its configuration. Nothing starts before
-//! everything is valid.
+//! servers of `registry`. `parts` gives each part its configuration. Parts start only if all settings
+//! are valid.
 
 mod bridge;
 mod code_execution;

@@ -1,4 +1,4 @@
-//! `--limit NAME=VALUE`: limits of the command line, at most those of the settings.
+//! `--limit NAME=VALUE`: limits of the command line, which can only lower the settings' limits.
 
 use environment::Diagnostics;
 use types::{Limit, Written};
@@ -16,7 +16,7 @@ pub(crate) fn apply(
     for text in texts {
         let applied = split(text).and_then(|(limit, value)| {
             if given.contains(&limit) {
-                return Err("is given twice; give it once".to_owned());
+                return Err("is given twice; write it once".to_owned());
             }
             given.push(limit);
             policy.restrict(limit, Written::argument(value), &upper)

@@ -33,7 +33,7 @@ pub struct Arguments {
 /// A valid configuration.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// Directory of everything that codeyard stores.
+    /// Directory of all stored data.
     pub data_dir: PathBuf,
     /// Database of records, saved values and learned types.
     pub database: Database,
@@ -43,9 +43,9 @@ pub struct Loaded {
     pub allow_self: bool,
     /// `codeyard.toml`.
     pub settings: Settings,
-    /// What is ignored, and why.
+    /// Ignored settings, with reasons.
     pub warnings: Vec<Warning>,
-    /// Servers left out because of an unset variable. Each is also a warning.
+    /// Servers that are not used because of an unset variable. Each is also a warning.
     pub left_out: Vec<Warning>,
 }
 
@@ -74,8 +74,8 @@ pub fn load_gateway(
     Ok((loaded, code_execution))
 }
 
-/// Reads all files in spite of mistakes, for read-only commands: leaves out mistaken servers, and
-/// falls back to the default settings after a mistaken one.
+/// Reads all files in spite of mistakes, for read-only commands. Omits invalid servers, and falls back to the default
+/// settings after a mistake in the settings.
 ///
 /// # Errors
 /// If there is no data directory.
@@ -130,7 +130,7 @@ fn finish(
     settings: Settings,
 ) -> Result<Loaded, Mistakes> {
     if !diagnostics.mistakes.is_empty() {
-        // Report servers left out too, so that a person can fix everything at once.
+        // Also report unused servers, so that a person can fix everything at once.
         let all = diagnostics.mistakes.into_iter().chain(diagnostics.left_out);
         return Err(Mistakes(all.collect()));
     }
@@ -191,9 +191,12 @@ fn load_settings(
 fn check_directory(directory: &Path, diagnostics: &mut Diagnostics) {
     let message = match std::fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => return,
-        Ok(_) => "this is not a directory; name the one that holds `servers/<server>/<tool>.py`".to_owned(),
+        Ok(_) => {
+            "this is not a directory; name the directory that holds `servers/<server>/<tool>.py`".to_owned()
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            "there is no such directory of tool files; make it, or leave it out of `--tools` and `[tools] directories`".to_owned()
+            let fix = "create it, or remove it from `--tools` and `[tools] directories`";
+            format!("this directory of tool files does not exist; {fix}")
         }
         Err(error) => format!("this directory of tool files cannot be read: {error}"),
     };

@@ -22,7 +22,7 @@ const SECRET: [&str; 2] = ["env", "headers"];
 pub struct ValueWithOrigin {
     /// `limits.memory`, or `mcpServers.github.command`.
     pub key: String,
-    /// As the file writes it; `set` for a secret.
+    /// The value as written in a file; `set` for a secret.
     pub value: String,
     /// The file, the option, the variable, or `default`.
     pub from: String,
@@ -152,7 +152,7 @@ fn show_server(definition: &Definition, shown: &mut Vec<ValueWithOrigin>) {
     }
 }
 
-/// A reference to a variable as it is; for any other value only that it is set.
+/// A reference to a variable unchanged; `set` for any other value.
 fn masked(value: &Value) -> String {
     match value.as_str() {
         Some("") => "\"\"".to_owned(),
@@ -183,7 +183,7 @@ mod tests {
     use crate::file;
 
     #[test]
-    fn the_defaults_are_those_that_count_without_a_file() {
+    fn the_defaults_apply_without_a_file() {
         let (written, diagnostics) = file::read(Path::new("/defaults.toml"), DEFAULTS);
         assert_eq!(diagnostics.mistakes, []);
         let mut settings = written.settings;

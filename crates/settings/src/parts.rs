@@ -19,14 +19,14 @@ use crate::mounts;
 pub struct Program {
     /// Also runs the helper processes.
     pub executable: PathBuf,
-    /// Who started the program; programs also see this principal's workspace at its host path.
+    /// The principal that started the program. Guests also see this principal's workspace at its host path.
     pub principal: Principal,
 }
 
 /// The configuration of each part.
 #[derive(Debug, Clone)]
 pub struct Parts {
-    /// Directory of everything that codeyard stores.
+    /// Directory of all stored data.
     pub data_dir: PathBuf,
     /// The hub.
     pub upstream: upstream::HubConfig,
@@ -48,7 +48,7 @@ pub struct Parts {
     pub records: store::RecordsConfig,
     /// Results have a receipt by default.
     pub receipts: bool,
-    /// Tools that the surface `code` lists beside its own.
+    /// Further tools that the surface `code` lists.
     pub expose: Expose,
     /// The surface `code`.
     pub surface: SurfaceSettings,
@@ -89,7 +89,7 @@ impl Loaded {
         }
     }
 
-    /// Whether results are observed. Learned types are stored beside the records, if there are records.
+    /// Whether types are learned. Learned types are stored in the database of records, if records are on.
     pub fn learning(&self) -> store::Learning {
         let records = self.records();
         let is_stored = records.recording != store::Recording::Off;
@@ -217,7 +217,7 @@ impl Loaded {
     pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, env: &dyn Environment) -> Parts {
         let mut parts = self.into_parts(program, env);
         parts.sandbox.host.appearance = bridge.appearance();
-        // Programs of this surface only reach the servers that the call names.
+        // Programs of this surface reach only the servers that the call names.
         parts.tools = Vec::new();
         if let Some(state) = &bridge.state_dir {
             parts.saved = state.join(store::FILE).into();
@@ -226,7 +226,7 @@ impl Loaded {
     }
 }
 
-/// Where the surface `bridge` finds server definitions.
+/// Sources of server definitions for the surface `bridge`.
 pub fn bridge_sources(bridge: &Bridge, arguments: &Arguments, program: &Program) -> BridgeSources {
     let files = arguments.sources.files.iter().chain(&bridge.servers_config);
     BridgeSources {
@@ -237,7 +237,7 @@ pub fn bridge_sources(bridge: &Bridge, arguments: &Arguments, program: &Program)
     }
 }
 
-/// Which engine runs TypeScript, and how it is found.
+/// The engine of TypeScript, and settings to find it.
 pub fn typescript_settings(settings: &Settings, env: &dyn Environment) -> sandbox_host::typescript::Settings {
     sandbox_host::typescript::Settings {
         engine: settings.typescript.engine,
@@ -247,7 +247,7 @@ pub fn typescript_settings(settings: &Settings, env: &dyn Environment) -> sandbo
     }
 }
 
-/// How Python is found.
+/// Settings to find Python.
 pub fn python_settings(settings: &Settings, env: &dyn Environment) -> sandbox_host::python::Settings {
     sandbox_host::python::Settings {
         path: settings.python.path.clone(),

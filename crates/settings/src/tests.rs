@@ -1,4 +1,4 @@
-//! What a person sees: used servers, warnings, and every mistake at once.
+//! The view of a person: used servers, warnings, and all mistakes together.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use test_support::FakeEnvironment;
 
 use crate::{Arguments, Loaded, load};
 
-/// Compares with the test's snapshot; the input stands in the test.
+/// Compares with the test's snapshot, which omits the input.
 macro_rules! assert_snapshot {
     ($shown:expr) => {
         insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!($shown) })
@@ -236,7 +236,7 @@ fn the_project_file_counts_only_while_its_content_is_trusted() {
     assert_eq!(
         reviewed.servers[1].transport.stdio().unwrap().command,
         "${NOT_SET:-x}",
-        "a person sees what is written"
+        "a review shows unexpanded variables"
     );
     let data = Path::new("/home/ana/.local/share/codeyard");
     let lock = ChangeLock::acquire(data, &env).unwrap();
@@ -286,7 +286,7 @@ fn without_home_there_is_no_data_directory() {
     );
 }
 
-/// Differs from the defaults in every section.
+/// A file that differs from the defaults in every section.
 const EVERY_KEY: &str = r#"
         [limits]
         wall_time = "30s"
@@ -411,11 +411,11 @@ fn settings_with_every_key() {
     let named: toml::Table = EVERY_KEY.parse().unwrap();
     let sections = crate::file::SECTIONS.into_iter();
     let missing: Vec<&str> = sections.filter(|section| !named.contains_key(*section)).collect();
-    assert_eq!(missing, [""; 0], "sections that this text leaves out");
+    assert_eq!(missing, [""; 0], "sections that this text lacks");
     let page: toml::Table = defaults_of_the_page().parse().unwrap();
     for (section, keys) in page {
         for key in keys.as_table().into_iter().flat_map(toml::Table::keys) {
-            assert!(named[&section].get(key).is_some(), "{section}.{key} is left out");
+            assert!(named[&section].get(key).is_some(), "{section}.{key} is missing");
         }
     }
     assert_snapshot!(of_settings(EVERY_KEY));
@@ -437,7 +437,7 @@ fn mistakes_of_http_come_together() {
 }
 
 #[test]
-fn without_a_file_the_defaults_hold() {
+fn without_a_file_the_defaults_apply() {
     assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
 }
 
@@ -568,7 +568,7 @@ fn mistakes_of_sinks_come_together() {
         "#;
     let mistakes = of_settings(toml);
     assert_snapshot!(mistakes);
-    assert!(of_settings("[gateway]\nsinks = 1").contains("headed `[[gateway.sinks]]`"));
+    assert!(of_settings("[gateway]\nsinks = 1").contains("separate section `[[gateway.sinks]]`"));
     assert!(of_settings("[gateway]\nsinks = []").contains("sinks: []"));
 }
 
@@ -627,7 +627,7 @@ fn every_mistake_of_the_settings_is_told_at_once() {
 }
 
 #[test]
-fn what_is_recorded_is_a_word_or_several() {
+fn record_is_a_word_or_an_array_of_words() {
     let check = |written: &str, expected: &str| {
         let shown = of_settings(&format!("[records]\nrecord = {written}\n"));
         assert!(shown.contains(expected), "{written}: {shown}");

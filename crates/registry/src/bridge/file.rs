@@ -1,4 +1,4 @@
-//! One file of definitions: the usable entries, and one warning for each other entry.
+//! One file of definitions: usable entries, and one warning for each unusable entry.
 
 use std::path::Path;
 
@@ -8,8 +8,7 @@ use super::locations::SearchPath;
 use crate::entries::{self, Expansion, ServerEntry};
 use crate::json::JsonValue;
 
-/// Names of the program that the surface `bridge` replaces. A server of such a name would be a
-/// bridge behind the bridge.
+/// Names of the program that the surface `bridge` replaces. A server with such a name would nest bridges.
 const ORIGINAL: [&str; 2] = ["mcp-server-code-execution-mode", "mcp_server_code_execution_mode"];
 const OWN_NAME: &str = "codeyard";
 
@@ -130,7 +129,7 @@ fn read_list(
         }
         if entry.server.is_some() && !filter.allow_self && filter.is_self(&entry) {
             warn(
-                "is skipped: it would start a bridge below this one; MCP_BRIDGE_ALLOW_SELF_SERVER=1 allows that"
+                "is skipped: the server would start another bridge; MCP_BRIDGE_ALLOW_SELF_SERVER=1 allows that"
                     .to_owned(),
             );
             continue;
@@ -143,7 +142,7 @@ fn read_list(
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_dir()) {
             let cwd = cwd.display();
             warn(format!(
-                "cwd: '{cwd}' is not a directory; make it, or the server cannot start"
+                "cwd: '{cwd}' is not a directory; create it, or the server cannot start"
             ));
         }
         content.entries.push(entry);
@@ -163,7 +162,7 @@ fn together(field: &str, found: &[Mistake]) -> String {
 }
 
 impl EntryFilter<'_> {
-    /// Whether the server is this bridge or the replaced program: by name, command or any argument.
+    /// Whether name, command or any argument names this bridge or the replaced program.
     fn is_self(&self, entry: &ServerEntry) -> bool {
         let Some(server) = &entry.server else {
             return false;

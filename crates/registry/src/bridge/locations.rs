@@ -12,9 +12,9 @@ use crate::file_version::FileVersion;
 #[derive(Debug)]
 pub(super) struct SearchPath {
     pub(super) location: Location,
-    /// A missing file is a warning.
+    /// A missing file causes a warning.
     pub(super) is_required: bool,
-    /// The files hold only servers, so a file without a list is a warning.
+    /// The files hold only servers, so a file without a list causes a warning.
     pub(super) holds_only_servers: bool,
     /// The JSON may have comments.
     pub(super) has_comments: bool,

@@ -1,4 +1,4 @@
-//! What a scan finds in real files, what it leaves out, and when it repeats a warning.
+//! Scans of real files: used entries, skipped entries and warnings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ fn one(name: &str) -> String {
 
 // C317
 #[test]
-fn a_file_is_seen_when_it_comes_changes_and_goes() {
+fn a_new_changed_or_removed_file_is_noticed() {
     let world = World::new().file("MCPs/b.json", &one("stub"));
     let mut definitions = world.definitions();
     assert_eq!(names(&definitions.scan().unwrap()), ["stub"]);
@@ -132,7 +132,7 @@ fn a_file_is_seen_when_it_comes_changes_and_goes() {
     // Same size, same tick.
     world.write("MCPs/a.json", &one("old"));
     assert_eq!(names(&definitions.scan().unwrap()), ["old", "stub"]);
-    // Written again with the same content.
+    // Write the same content again.
     world.write("MCPs/a.json", &one("old"));
     assert_eq!(definitions.scan(), None);
     fs::remove_file(world.home.path().join("MCPs/b.json")).unwrap();
@@ -201,7 +201,7 @@ fn what_cannot_be_used_is_left_out_with_one_warning_each() {
     assert_eq!(other.description.as_deref(), Some("all of them"));
     assert_eq!(stdio(twice).command, "one");
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(world.shown(&scan)) });
-    // Each warning appears once; a fixed file removes only its own.
+    // Each warning appears once; a fixed file removes only its own warning.
     world.write("MCPs/02-broken.json", &one("mended"));
     let scan = definitions.scan().unwrap();
     assert!(names(&scan).contains(&"mended"));
@@ -212,11 +212,11 @@ fn what_cannot_be_used_is_left_out_with_one_warning_each() {
 }
 
 #[test]
-fn a_pipe_is_not_waited_for_and_a_directory_that_cannot_be_listed_is_told() {
+fn a_pipe_does_not_block_and_an_unreadable_directory_is_reported() {
     let world = World::new().file("MCPs/a.json", &one("a"));
     let pipe = world.home.path().join("MCPs/pipe.json");
     let made = std::os::unix::net::UnixListener::bind(&pipe);
-    made.expect("a socket, which is no file either");
+    made.expect("a socket, which is not a regular file");
     let scan = world.scan();
     assert_eq!(names(&scan), ["a"]);
     assert_eq!(
@@ -227,7 +227,7 @@ fn a_pipe_is_not_waited_for_and_a_directory_that_cannot_be_listed_is_told() {
 
 // C319
 #[test]
-fn self_references_are_used_when_they_are_allowed() {
+fn self_references_are_used_if_allowed() {
     let mut world = World::new().file(
         "MCPs/a.json",
         r#"{"mcpServers": {"me": {"command": "codeyard", "args": ["mcp"]}}}"#,
@@ -240,7 +240,7 @@ fn self_references_are_used_when_they_are_allowed() {
 
 // C320
 #[test]
-fn named_files_go_first_and_may_be_toml() {
+fn named_files_take_precedence_and_may_be_toml() {
     let mut world = World::new()
         .file(
             "extra.toml",
@@ -275,7 +275,7 @@ fn named_files_go_first_and_may_be_toml() {
 
 // C320
 #[test]
-fn files_of_other_clients_count_only_when_they_are_asked_for() {
+fn files_of_other_clients_are_read_on_request_only() {
     let world = || {
         World::new()
             .file("MCPs/a.json", &one("a"))
@@ -308,7 +308,7 @@ fn files_of_other_clients_count_only_when_they_are_asked_for() {
 }
 
 #[test]
-fn without_a_home_there_is_nothing_to_find() {
+fn without_a_home_there_are_no_definitions() {
     let sources = BridgeSources {
         other_clients: true,
         ..World::new().sources
@@ -353,7 +353,7 @@ fn is_used(words: &[String]) -> bool {
 proptest! {
     // C319
     #[test]
-    fn a_self_reference_is_found_wherever_it_stands(
+    fn a_self_reference_is_found_at_any_place(
         mut words in prop::collection::vec("[a-z/@=.:-]{1,12}", 1..6),
         at in any::<prop::sample::Index>(),
         before in "[a-z/+:=.]{0,12}",

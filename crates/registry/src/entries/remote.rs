@@ -71,7 +71,7 @@ impl EntryReader<'_> {
         }
     }
 
-    /// How the server is reached; without an address `None`, with a mistake.
+    /// The server's HTTP settings. Without an address, reports a mistake and returns `None`.
     pub(super) fn remote(
         &mut self,
         field: &str,
@@ -85,13 +85,13 @@ impl EntryReader<'_> {
                 .filter(|node| **node != JsonValue::Null)
         };
         if get("command").is_some() {
-            let what = "stands beside an address, but a server is either started or connected to; remove \
-                one of them";
+            let what = "conflicts with the address: a server has either a command or an address; remove one of \
+            them";
             self.diagnostics.mistake(&format!("{field}.command"), what);
         }
         for key in ["sandbox", "limits"] {
             if get(key).is_some() {
-                let what = "is for servers that codeyard starts, and this server runs elsewhere; remove it";
+                let what = "applies only to servers that codeyard starts; remove it";
                 self.diagnostics.mistake(&format!("{field}.{key}"), what);
             }
         }
@@ -107,14 +107,14 @@ impl EntryReader<'_> {
             )
             .map(|file| self.directory().join(file));
         if bearer_token_file.is_some() && headers.contains_key("authorization") {
-            let what = "would send a second `Authorization` beside that of `headers`; remove one of them";
+            let what = "conflicts with `Authorization` in `headers`; remove one of them";
             self.diagnostics
                 .mistake(&format!("{field}.bearerTokenFile"), what);
         }
         let oauth = self.oauth(&format!("{field}.oauth"), get("oauth"), expansion);
         let has_credentials = bearer_token_file.is_some() || headers.contains_key("authorization");
         if get("oauth").is_some() && has_credentials {
-            let what = "is for servers with a login, and this definition has credentials already; remove one of them";
+            let what = "conflicts with the definition's other credentials; remove one of them";
             self.diagnostics.mistake(&format!("{field}.oauth"), what);
         }
         Some(Http {
@@ -140,7 +140,7 @@ impl EntryReader<'_> {
             }
         }
         if oauth.client_secret_file.is_some() && oauth.client_id.is_none() {
-            let what = "has no effect without `clientId`; write the client that the secret belongs to";
+            let what = "has no effect without `clientId`; add the client of the secret";
             self.diagnostics
                 .mistake(&format!("{field}.clientSecretFile"), what);
         }
@@ -164,7 +164,7 @@ impl EntryReader<'_> {
         for (index, scope) in scopes.iter().enumerate() {
             if expansion.is_on() && (scope.is_empty() || !scope.chars().all(is_scope)) {
                 let what =
-                    "is not a scope: a scope is one word of plain characters; write each scope by itself";
+                    "is not a scope: a scope is one word of plain characters; write each scope separately";
                 self.diagnostics.mistake(&format!("{field}[{index}]"), what);
             }
         }
@@ -186,7 +186,7 @@ impl EntryReader<'_> {
             return None;
         };
         if let Some((other, _)) = addresses.next() {
-            let what = format!("stands beside `{key}`; write one address");
+            let what = format!("conflicts with `{key}`; write one address");
             self.diagnostics.mistake(&format!("{field}.{other}"), what);
         }
         let path = format!("{field}.{key}");
@@ -205,7 +205,7 @@ impl EntryReader<'_> {
             Some(JsonValue::String(kind)) => match KINDS.iter().find(|(name, _)| name == kind) {
                 Some((_, kind)) => *kind,
                 None if kind == "stdio" => {
-                    let what = "expected `http` or `sse` beside an address; without `type` both are tried";
+                    let what = "expected `http` or `sse` for an address; without `type` codeyard tries both";
                     self.diagnostics.mistake(field, what);
                     HttpKind::Any
                 }
@@ -241,7 +241,7 @@ impl EntryReader<'_> {
             let Some(value) = self.string(&path, Some(value), expansion) else {
                 continue;
             };
-            // An unexpanded value is not sent, so it is not checked.
+            // An unexpanded value is never sent, so skip the check.
             if expansion.is_on()
                 && let Err(what) = upstream_wire::check_header(name, &value)
             {

@@ -13,13 +13,13 @@ use upstream_wire::ServerLimits;
 use super::{EntryReader, Expansion, MAX_TIMEOUT_MS};
 use crate::json::JsonValue;
 
-/// Concurrent calls that a definition may allow.
+/// Maximum concurrent calls in a definition.
 const MOST_CALLS: u32 = 10_000;
-/// Calls within a minute that a definition may allow.
+/// Maximum calls within a minute in a definition.
 const MOST_CALLS_PER_MINUTE: u32 = 1_000_000;
-/// Bytes of memory without which no program starts.
+/// Minimum bytes of memory; no program starts with less.
 const LEAST_MEMORY: u64 = 1024 * 1024;
-/// Processes that the kernel can count.
+/// Maximum processes, a limit of the kernel.
 const MOST_PROCESSES: u32 = 4_000_000;
 
 const SANDBOX: [&str; 3] = ["read", "write", "network"];
@@ -97,7 +97,7 @@ impl EntryReader<'_> {
         limits
     }
 
-    /// `None` if not confined. An empty object confines as far as possible.
+    /// `None` without confinement. An empty object selects the strictest confinement.
     pub(super) fn sandbox(
         &mut self,
         field: &str,
@@ -116,7 +116,7 @@ impl EntryReader<'_> {
         Some(confinement)
     }
 
-    /// An object's members. Unknown members are mistakes: an ignored restriction would be a false promise.
+    /// An object's members. Reports unknown members, because an ignored restriction would be a false promise.
     pub(super) fn members<'n>(
         &mut self,
         field: &str,
@@ -138,7 +138,7 @@ impl EntryReader<'_> {
             if !known.contains(&key.as_str()) {
                 let near = nearest(key, known.iter().copied());
                 let hint = near.map_or_else(
-                    || format!("; there are `{}`", known.join("`, `")),
+                    || format!("; known are `{}`", known.join("`, `")),
                     |near| format!("; did you mean `{near}`?"),
                 );
                 self.diagnostics
@@ -181,8 +181,10 @@ impl EntryReader<'_> {
         match units::size(text) {
             Ok(bytes) if bytes >= LEAST_MEMORY => Some(bytes),
             Ok(_) => {
-                self.diagnostics
-                    .mistake(field, "no program starts with so little; write at least `1 MiB`");
+                self.diagnostics.mistake(
+                    field,
+                    "no program starts with less than `1 MiB`; write at least that",
+                );
                 None
             }
             Err(error) => {

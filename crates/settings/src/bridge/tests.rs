@@ -43,7 +43,7 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 #[test]
-fn nothing_is_set() {
+fn without_variables_the_defaults_apply() {
     let (loaded, bridge) = read(&[]);
     assert_eq!(
         bridge,
@@ -74,7 +74,7 @@ fn nothing_is_set() {
 }
 
 #[test]
-fn everything_is_set() {
+fn every_variable_has_its_effect() {
     let (loaded, bridge) = read(&[
         ("MCP_BRIDGE_TIMEOUT", "2m"),
         ("MCP_BRIDGE_MAX_TIMEOUT", "3600"),
@@ -256,7 +256,7 @@ fn an_unknown_output_mode_is_toon_with_a_warning() {
 }
 
 #[test]
-fn a_variable_that_nobody_reads_is_told_with_the_nearest() {
+fn an_unknown_variable_is_reported_with_the_nearest_name() {
     let (loaded, _) = read(&[
         ("MCP_BRIDGE_TIME_OUT", "5"),
         ("MCP_BRIDGE_NOTHING_LIKE_IT", "5"),
@@ -272,7 +272,7 @@ fn a_variable_that_nobody_reads_is_told_with_the_nearest() {
 }
 
 #[test]
-fn the_process_backend_is_asked_for_by_every_name_but_those_of_engines() {
+fn every_runtime_except_container_engines_selects_the_process_backend() {
     let container = |name: &str, value: &str| read(&[(name, value)]).1.container;
     assert_eq!(container("MCP_BRIDGE_RUNTIME", "auto"), None);
     assert_eq!(container("MCP_BRIDGE_RUNTIME", "process"), None);
@@ -287,18 +287,18 @@ fn the_process_backend_is_asked_for_by_every_name_but_those_of_engines() {
 }
 
 #[test]
-fn a_session_stays_for_ever_with_an_idle_time_of_nothing() {
+fn an_idle_time_of_zero_keeps_sessions_for_ever() {
     let (loaded, _) = read(&[("MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT", "0")]);
     assert!(loaded.settings.sessions.idle_time > seconds(300 * 24 * 3600));
 }
 
 #[test]
-fn the_longest_time_goes_before_the_time_of_a_run() {
+fn the_longest_time_bounds_the_time_of_a_run() {
     let (loaded, bridge) = read(&[("MCP_BRIDGE_TIMEOUT", "180")]);
     assert_eq!((bridge.timeout, bridge.max_timeout), (seconds(120), seconds(120)));
     assert_eq!(
         warnings(&loaded),
-        ["MCP_BRIDGE_TIMEOUT: 180s is more than MCP_BRIDGE_MAX_TIMEOUT, so that is used: 120s"]
+        ["MCP_BRIDGE_TIMEOUT: 180s exceeds MCP_BRIDGE_MAX_TIMEOUT; the run time is 120s"]
     );
     let (loaded, bridge) = read(&[("MCP_BRIDGE_MAX_TIMEOUT", "10")]);
     assert_eq!((bridge.timeout, bridge.max_timeout), (seconds(10), seconds(10)));
@@ -306,7 +306,7 @@ fn the_longest_time_goes_before_the_time_of_a_run() {
 }
 
 #[test]
-fn settings_bind_where_no_variable_does_and_the_command_line_always() {
+fn settings_apply_without_a_variable_and_the_command_line_always() {
     const SETTINGS: &str =
         "[limits]\nmax_wall_time = \"20s\"\nmemory = \"256 MiB\"\nprocesses = 16\ncpu_time = \"5s\"\n";
     let check = |limits: &[&str], variables: &[(&str, &str)], expected: (u64, u64, u64, u32)| {

@@ -13,7 +13,7 @@ use super::OutputMode;
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
-/// As in the settings: about the need of an interpreter with numpy and pandas.
+/// As in the settings: enough for an interpreter with numpy and pandas.
 const LEAST_MEMORY: u64 = 64 * MIB;
 const MOST_MEMORY: u64 = 1024 * GIB;
 /// As in the settings: from an interpreter with its children to a full pid namespace.
@@ -25,7 +25,7 @@ const MOST_CPUS: f64 = 1024.0;
 const MOST_USERS: u32 = u32::MAX - 1;
 const LONGEST_IDLE: Duration = Duration::from_secs(100_000 * 60);
 
-/// The value with the expected form.
+/// A message with the value and the expected form.
 type Refused = String;
 
 /// Reads `30`, `30s`, `500ms` or `2m`.
@@ -133,7 +133,7 @@ pub(super) fn user(text: &str) -> Result<(u32, u32), Refused> {
     })
 }
 
-/// The mode, and whether the text names it; any other text means TOON.
+/// The mode, and whether the text is a known mode. Any other text selects TOON.
 pub(super) fn output(text: &str) -> (OutputMode, bool) {
     match text.to_ascii_lowercase().as_str() {
         "compact" => (OutputMode::Compact, true),
@@ -185,13 +185,13 @@ pub(super) fn path(text: &str, env: &dyn Environment) -> Result<PathBuf, Refused
     };
     if !below.is_empty() && !below.starts_with('/') {
         return Err(format!(
-            "`{text}` names another user's home; write the whole path"
+            "`{text}` names another user's home; write the absolute path"
         ));
     }
     match env.var("HOME").ok().flatten() {
         Some(home) => Ok(PathBuf::from(home).join(below.trim_start_matches('/'))),
         None => Err(format!(
-            "`{text}` needs HOME, which is not set; write the whole path"
+            "`{text}` needs HOME, which is not set; write the absolute path"
         )),
     }
 }

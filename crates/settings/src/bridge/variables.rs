@@ -45,7 +45,7 @@ pub(super) const KNOWN: [&str; 14] = [
     EXTRA_CONFIG,
 ];
 
-/// The variables' values; `None` for absent ones.
+/// The variables' values; `None` for an absent variable.
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
     /// In whole seconds.
@@ -146,7 +146,7 @@ impl VariableReader<'_> {
             .ok()
     }
 
-    /// The variables that ask for a container.
+    /// The variables that request a container.
     fn container(&mut self) -> Option<String> {
         let engine = self.value(RUNTIME, values::runtime).flatten();
         let engine = engine.map(|engine| format!("{RUNTIME}={engine}"));
@@ -155,7 +155,7 @@ impl VariableReader<'_> {
         (!variables.is_empty()).then(|| variables.join(" and "))
     }
 
-    /// Warns about unknown variables: mistyped, or of another version.
+    /// Warns about unknown variables, which are mistyped or of another version.
     fn check_names(&mut self) {
         for name in self.env.names(PREFIX) {
             if KNOWN.contains(&name.as_str()) {

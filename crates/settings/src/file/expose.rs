@@ -1,18 +1,18 @@
-//! `[expose]`: tools that the surface `code` lists beside its own, and the token budget of their definitions.
+//! `[expose]`: further tools that the surface `code` lists, and the token budget of their definitions.
 
 use super::table::{Value, unknown};
 
 /// Default budget, in tokens.
 const BUDGET: u64 = 2000;
-/// Largest budget, in tokens; no model takes more.
+/// Largest budget, in tokens; no model accepts more.
 const MOST: u64 = 1_000_000;
 
 /// `[expose]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expose {
-    /// As `server.tool`.
+    /// Tools as `server.tool`.
     pub tools: Vec<String>,
-    /// Tokens of all definitions together.
+    /// Maximum tokens of all definitions together.
     pub budget: u64,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn set(expose: &mut Expose, key: &str, value: &Value<'_>) -> Result<(
     Ok(())
 }
 
-/// Refuses patterns: the cost of their matches would be unknown.
+/// Refuses patterns, because the cost of their matches is unknown.
 fn check(tool: &str) -> Result<(), String> {
     let parts = tool.split_once('.');
     match parts {

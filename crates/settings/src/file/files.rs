@@ -11,7 +11,7 @@ use super::table::{Section, Value, unknown};
 
 const MIB: u64 = 1024 * 1024;
 
-/// In bytes. With less, a program cannot save a picture.
+/// In bytes. A smaller quota has no room for a picture.
 const QUOTA: RangeInclusive<u64> = MIB..=64 * 1024 * 1024 * MIB;
 const INODES: RangeInclusive<u64> = 100..=100_000_000;
 /// Any user except root; the kernel reserves the largest number.
@@ -69,7 +69,7 @@ pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Re
         "inodes" => workspace.inodes = value.written().count(INODES)?,
         "owner" => {
             workspace.owner = Some(value.written().count(OWNER).map_err(|wrong| {
-                format!("{wrong}; it is the number of an ordinary user, as `id -u NAME` prints it")
+                format!("{wrong}; write the number of an ordinary user, as `id -u NAME` prints it")
             })?);
         }
         "enforce" => {
@@ -100,13 +100,10 @@ fn quota(value: &Value<'_>) -> Result<u64, String> {
     }
 }
 
-/// The file's mounts, without a look at the file system.
+/// The file's mounts, not yet checked against the file system.
 pub(super) fn mounts(value: &Value<'_>, file: &Path, diagnostics: &mut Diagnostics) -> Vec<UncheckedMount> {
     let Some(tables) = value.tables() else {
-        diagnostics.mistake(
-            "mounts",
-            "write each mount as a section of its own, headed `[[mounts]]`",
-        );
+        diagnostics.mistake("mounts", "write each mount as a separate section `[[mounts]]`");
         return Vec::new();
     };
     let mut written = Vec::new();
@@ -147,10 +144,7 @@ fn mount(table: &Section<'_>, field: &str, diagnostics: &mut Diagnostics) -> Opt
         return None;
     }
     if path.is_none() {
-        diagnostics.mistake(
-            field,
-            "`path` is missing; name the directory that programs are to see",
-        );
+        diagnostics.mistake(field, "`path` is missing; name the directory for programs");
     }
     if target.is_none() {
         diagnostics.mistake(

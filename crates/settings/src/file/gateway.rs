@@ -1,5 +1,5 @@
-//! `[gateway]`: how many programs run and sessions are open, in all and of one user, and how much CPU time they take;
-//! which upstream servers users may define.
+//! `[gateway]`: limits on programs, sessions and CPU time, for all users and per user, and the upstream servers that
+//! users may define.
 
 use std::ops::RangeInclusive;
 
@@ -16,26 +16,26 @@ const KEYS: [&str; 8] = [
     "sinks",
 ];
 
-/// Of each number.
+/// Range of each number.
 const MAX: RangeInclusive<u64> = 1..=10_000;
 
-/// Of CPU seconds in a minute.
+/// Range of CPU seconds per minute.
 const MAX_CPU: RangeInclusive<u64> = 1..=100_000;
 
 /// `[gateway]`, for `codeyard serve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gateway {
-    /// Runs of all users at once; further ones wait, and users take turns.
+    /// Concurrent runs of all users. Further runs wait, and users take turns.
     pub runs: usize,
-    /// Runs of one user at once.
+    /// Concurrent runs of one user.
     pub runs_of_user: usize,
-    /// Open sessions of all users; above it, the one that was unused longest is closed.
+    /// Open sessions of all users. Above this number, the least recently used session is closed.
     pub sessions: usize,
     /// Open sessions of one user, over all virtual servers.
     pub sessions_of_user: usize,
-    /// CPU seconds that programs of one user may use in a minute, in the sandbox and of the host; `None` for any number.
+    /// CPU seconds per minute of one user's programs, in sandbox and host; `None` without a limit.
     pub cpu_of_user: Option<u32>,
-    /// The same for all users of one tenant.
+    /// CPU seconds per minute of one tenant's programs.
     pub cpu_of_tenant: Option<u32>,
     /// Whether unrestricted platform admins may define upstream servers that are commands on this machine.
     pub command_upstreams: bool,

@@ -1,4 +1,4 @@
-//! `[http]`: encryption, and proxies in front of an address.
+//! `[http]`: encryption and trusted proxies.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use super::table::{Value, unknown};
 /// `[http]`, for all addresses that serve clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Http {
-    /// The certificate chain, in PEM; `None` serves without encryption.
+    /// The certificate chain, in PEM; `None` disables encryption.
     pub tls_cert: Option<PathBuf>,
     /// The key of the certificate, in PEM.
     pub tls_key: Option<PathBuf>,
-    /// Peers whose `X-Forwarded-*` headers are believed.
+    /// Peers whose `X-Forwarded-*` headers are trusted.
     pub trusted_proxies: Vec<AddressRange>,
 }
 
@@ -40,16 +40,16 @@ pub(super) fn set(http: &mut Http, key: &str, value: &Value<'_>, directory: &Pat
     Ok(())
 }
 
-/// A certificate is useless without its key, and a key without its certificate.
+/// Certificate and key must come together.
 pub(super) fn check(http: &Http, diagnostics: &mut Diagnostics) {
     let missing = match (&http.tls_cert, &http.tls_key) {
         (Some(_), None) => (
             "http.tls_cert",
-            "`tls_key` is missing; name the file with its key",
+            "`tls_key` is missing; name the file with the certificate's key",
         ),
         (None, Some(_)) => (
             "http.tls_key",
-            "`tls_cert` is missing; name the file with its certificate",
+            "`tls_cert` is missing; name the file with the key's certificate",
         ),
         _ => return,
     };

@@ -1,4 +1,4 @@
-//! `[learned]`: whether types are learned from tools' results, and who sees them.
+//! `[learned]`: whether types are learned from tools' results, and whether principals share them.
 
 use super::table::{Value, unknown};
 

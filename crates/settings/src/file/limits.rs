@@ -1,13 +1,13 @@
-//! `[limits]`: each key is the field of that name of `types::Limits`, and `max_wall_time`.
+//! `[limits]`: the fields of `types::Limits`, and `max_wall_time`.
 
 use types::Limit;
 
 use super::table::{Value, unknown};
 
-/// The only key that does not limit a session: the longest wall time that a caller may ask for.
+/// The only key that does not limit a session: the longest wall time that a caller may request.
 const MAX_WALL_TIME: &str = "max_wall_time";
 
-/// Limits set by a person; all others have defaults.
+/// Limits set by a person; other limits have defaults.
 #[derive(Debug, Default)]
 pub(crate) struct ExplicitLimits {
     /// `[limits]`.

@@ -6,10 +6,10 @@ use types::{Answers, Format};
 
 use super::table::{Value, unknown};
 
-/// In bytes. Less is hardly a sentence; larger results are never sent.
+/// In bytes. Less holds hardly a sentence; larger results are never sent.
 const MAX_RESULT: RangeInclusive<u64> = 1024..=24 * 1024 * 1024;
 
-/// In bytes. With less, the marker would be most of the output; a model reads no more at once.
+/// In bytes. With less, the marker fills most of the output; more exceeds a model's context.
 const MAX_PRINTED: RangeInclusive<u64> = 1024..=1024 * 1024;
 
 pub(super) fn set(answers: &mut Answers, key: &str, value: &Value<'_>) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! `[records]`: what is recorded of runs, and for how long.
+//! `[records]`: content and retention of runs' records.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use super::table::{Value, unknown};
 const MIB: u64 = 1024 * 1024;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// With less, a record would be deleted before anyone reads it.
+/// With less, retention would delete records before people read them.
 const KEEP_FOR: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(3650 * 24 * 60 * 60);
-/// In bytes. With less, not even a quiet day fits.
+/// In bytes. With less, the records of a quiet day do not fit.
 const KEEP_SIZE: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
 
 /// `[records]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Records {
-    /// What is recorded.
+    /// Content of records.
     pub recording: Recording,
     /// Retention of records.
     pub keep_for: Duration,

@@ -1,10 +1,10 @@
-//! `[surface.sandbox_policy]`: what programs of the surface `server` may use, under system 0's names.
+//! `[surface.sandbox_policy]`: limits of programs on the surface `server`, under system 0's names.
 
 use types::{PolicyNumber, Runtime, SandboxPolicy};
 
 use super::table::{Value, unknown};
 
-/// The other keys of a [`SandboxPolicy`] belong to servers of the gateway.
+/// Keys of a [`SandboxPolicy`] that apply here. The other keys are for servers of the gateway.
 const KEYS: [&str; 8] = [
     "runtime",
     "max_execution_time_ms",
@@ -16,7 +16,7 @@ const KEYS: [&str; 8] = [
     "allow_raw_http",
 ];
 
-/// Reads the table; the first mistake is named with its key.
+/// Reads the table. An error is the first mistake with its key.
 pub(super) fn read(table: &Value<'_>) -> Result<SandboxPolicy, String> {
     let Some(section) = table.table() else {
         return Err(format!("expected a table, found {}", table.kind()));
@@ -48,7 +48,7 @@ mod tests {
 
     use policy::PolicyConfig;
 
-    /// What a policy of these keys makes of the usual limits.
+    /// The default limits after a policy with these keys.
     fn bound(keys: &str) -> Result<PolicyConfig, String> {
         let text = format!("[surface.sandbox_policy]\n{keys}");
         let (file, diagnostics) = super::super::read("codeyard.toml".as_ref(), &text);

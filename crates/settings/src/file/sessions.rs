@@ -1,4 +1,4 @@
-//! `[pool]` and `[sessions]`: how many sessions start ahead, and how long idle ones live.
+//! `[pool]` and `[sessions]`: number of pooled sessions, and lifetime of idle sessions.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use super::table::{Value, unknown};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Starting more takes longer than a burst of clients lasts.
+/// Starting a larger pool takes longer than a burst of clients lasts.
 const POOL_SIZE: RangeInclusive<u64> = 0..=256;
-/// With less, zygotes are replaced too often to be useful.
+/// With less, replacing zygotes costs more than it saves.
 const RECYCLE_SESSIONS: RangeInclusive<u64> = 10..=10_000_000;
 const RECYCLE_MINUTES: RangeInclusive<u64> = 1..=100_000;
 const MAX_SESSIONS: RangeInclusive<u64> = 1..=10_000;
@@ -24,9 +24,9 @@ const IDLE_MEMORY: RangeInclusive<u64> = 16 * MIB..=1024 * 1024 * MIB;
 pub struct Sessions {
     /// Open sessions.
     pub max: usize,
-    /// An idle session stays open for this long.
+    /// Time until an idle session is closed.
     pub idle_time: Duration,
-    /// Bytes of memory of all idle sessions.
+    /// Bytes of memory of all idle sessions together.
     pub idle_memory: u64,
 }
 

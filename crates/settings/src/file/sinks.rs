@@ -1,4 +1,4 @@
-//! `[[gateway.sinks]]`: where records are sent, beside the database.
+//! `[[gateway.sinks]]`: receivers of records in addition to the database.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use super::table::{Section, Value, unknown};
 
 const KEYS: [&str; 6] = ["name", "syslog", "otlp", "headers_file", "records", "payloads"];
 
-/// Each reads the database twice a second.
+/// Maximum number of sinks. Each polls the database twice a second.
 const MAX: usize = 16;
 
-/// In bytes: the name is a label of metrics.
+/// Maximum bytes of a name, which is a label of metrics.
 const MAX_NAME: usize = 64;
 
 #[derive(Debug, Default)]
@@ -26,12 +26,12 @@ struct WrittenSink {
     payloads: bool,
 }
 
-/// All sinks without mistakes; the mistakes of all.
+/// All valid sinks. Reports the mistakes of the others.
 pub(super) fn read(value: &Value<'_>, directory: &Path, diagnostics: &mut Diagnostics) -> Vec<SinkConfig> {
     let Some(tables) = value.tables() else {
         diagnostics.mistake(
             "gateway.sinks",
-            "write each sink as a section of its own, headed `[[gateway.sinks]]`",
+            "write each sink as a separate section `[[gateway.sinks]]`",
         );
         return Vec::new();
     };
@@ -48,7 +48,7 @@ pub(super) fn read(value: &Value<'_>, directory: &Path, diagnostics: &mut Diagno
         };
         if sinks.iter().any(|other| other.name == sink.name) {
             let message = format!(
-                "another sink is called \"{}\"; the name must be unique",
+                "another sink has the name \"{}\"; names must be unique",
                 sink.name
             );
             diagnostics.mistake(&format!("{field}.name"), message);
@@ -58,7 +58,7 @@ pub(super) fn read(value: &Value<'_>, directory: &Path, diagnostics: &mut Diagno
     sinks
 }
 
-/// Without records, only the audit table has something to send.
+/// Without records, only the audit table can be sent.
 pub(super) fn check(sinks: &[SinkConfig], recording: Recording, diagnostics: &mut Diagnostics) {
     if recording != Recording::Off {
         return;
@@ -110,12 +110,12 @@ impl WrittenSink {
         Ok(())
     }
 
-    /// The sink, unless something is missing or does not fit.
+    /// The sink, unless a field is missing or invalid.
     fn finish(self, field: &str, diagnostics: &mut Diagnostics) -> Option<SinkConfig> {
         if self.name.is_none() {
             diagnostics.mistake(
                 field,
-                "`name` is missing; the database notes under it what was sent, as in name = \"siem\"",
+                "`name` is missing; the database stores the sink's position under this name, as in name = \"siem\"",
             );
         }
         let target = target(self.syslog, self.otlp, self.headers_file);
@@ -131,7 +131,7 @@ impl WrittenSink {
     }
 }
 
-/// The one target, or the end of the field at fault with the message.
+/// The target, or the suffix of the wrong field with the message.
 fn target(
     syslog: Option<SyslogTarget>,
     otlp: Option<OtlpTarget>,

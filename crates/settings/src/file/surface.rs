@@ -1,4 +1,4 @@
-//! `[surface]`: what the surface `code` shows at the start, and what the surface `server` runs.
+//! `[surface]`: the initial view of the surface `code`, and programs of the surface `server`.
 
 use types::{Language, SandboxPolicy};
 
@@ -10,9 +10,9 @@ use super::table::{Value, unknown};
 pub struct SurfaceSettings {
     /// Name the servers in the definition of `search_tools`.
     pub names: bool,
-    /// Language of programs of `shell_exec` whose call names none.
+    /// Default language of `shell_exec`.
     pub language: Language,
-    /// What programs of the surface `server` may use; `None` for the operator's limits alone.
+    /// Limits of programs on the surface `server`; `None` for the operator's limits alone.
     pub sandbox_policy: Option<SandboxPolicy>,
 }
 

@@ -7,7 +7,7 @@ use super::table::{Value, unknown};
 /// `[tools]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
-    /// Each is, or contains, a directory `servers`. Those of `--tools` come last.
+    /// Each is, or contains, a directory `servers`. Directories of `--tools` come last.
     pub directories: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-// The functions of the machine, and what is easier to add to them in this language.
+// The machine's functions, with additions that are easier in this language.
 
 const native = globalThis.__codeyard_native;
 delete globalThis.__codeyard_native;
@@ -45,19 +45,19 @@ native.write = (stream, text) => write(stream, apply(toWellFormed, text, []));
 const { set } = Bytes.prototype;
 native.swap = (bytes, size) => apply(set, bytes, [native.swapped(bytes, size)]);
 
-/** The platform says once whom to tell of a timer. */
+/** The platform registers one callback for timers. */
 native.onTimer = (fire) => {
   native.fireTimer = fire;
 };
 
-/** Work for the moment when no job is left, as a list that programs cannot reach. */
+/** Work to do when no job is left, in a list that programs cannot reach. */
 let waiting = { __proto__: null, length: 0 };
 native.afterJobs = (job) => {
   waiting[waiting.length++] = job;
   native.noteAfterJobs();
 };
 
-/** Forgets what an earlier program has left. */
+/** Drops work left by an earlier program. */
 native.forgetAfterJobs = () => {
   waiting = { __proto__: null, length: 0 };
 };
@@ -70,7 +70,7 @@ native.runAfterJobs = () => {
   return jobs.length > 0;
 };
 
-/** Ends the program; the loop is where the engine notices. */
+/** Ends the program; the engine notices in the loop. */
 const { exit } = native;
 native.exit = (status) => {
   exit(status);

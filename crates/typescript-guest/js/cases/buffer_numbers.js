@@ -118,7 +118,7 @@ const limits = [
   "y.writeUInt16LE(1, 99)",
 ];
 
-/** Numbers of eight bytes need a longer place. */
+/** Numbers of eight bytes need a longer buffer. */
 const length = (expression) => (/Double|64/.test(expression) && /fill/.test(expression) ? 8 : 6);
 
 export default [...reading, ...limits].map((expression) => {

@@ -1,4 +1,4 @@
-// Cases of `console`. A console of one's own shows what goes to which stream; the global one really prints.
+// Cases of `console`. A separate console shows which stream receives what; the global one prints.
 
 const SETUP = `const { Console } = require("node:console");
 const lines = [];

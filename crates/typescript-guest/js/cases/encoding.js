@@ -1,7 +1,7 @@
 // Cases of `TextEncoder`, `TextDecoder`, `atob` and `btoa`.
 
 const literal = JSON.stringify;
-/** Where the engine words the message, only the class of the error counts. */
+/** If the message is the engine's own, only the error's class counts. */
 const named = (code) => `try { ${code} } catch (e) { return e.name; }`;
 const BYTES = `const b = (...x) => new Uint8Array(x); `;
 

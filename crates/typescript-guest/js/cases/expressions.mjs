@@ -1,6 +1,6 @@
-// Cases that are one expression each; what JSON cannot say of its value becomes text.
+// Cases that are one expression each; values without JSON become text.
 
-/** Makes a Buffer its hexadecimal text, and writes numbers that JSON does not know. */
+/** Converts a Buffer to hexadecimal text, and numbers without JSON to text. */
 export const SHOW = `
   const plain = (v) => (Buffer.isBuffer(v) ? "<" + v.toString("hex") + ">"
   : typeof v === "bigint" ? v + "n"

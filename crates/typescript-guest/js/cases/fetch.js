@@ -1,4 +1,4 @@
-// Cases of `Headers`, `Request`, `Response`, `FormData`, and of what `fetch` refuses.
+// Cases of `Headers`, `Request`, `Response`, `FormData`, and of refusals by `fetch`.
 
 const attempts = (...calls) => `const attempt = async (f) => { try { return await f(); } catch (error) { return { name: error.name, message: error.message, code: error.code }; } };\nconst results = [];\nfor (const f of [${calls.map((call) => `() => ${call}`).join(",\n  ")}]) results.push(await attempt(f));\nreturn results;`;
 

@@ -141,7 +141,7 @@ const withValues = (values, options, locale) =>
     const f = new Intl.NumberFormat(${literal(locale)}, ${literal(options)});
     return ${values === "VALUES" ? VALUES : COUNTS}.map((v) => f.format(v));`;
 
-/** Groups in which a language differs from others only by its symbols are asked for in three of them. */
+/** Groups in which languages differ only by symbols run in three languages. */
 const EVERYWHERE =
   /^(decimal|percent|two decimals|always signed|currency name.*|compact (?!acc|sig|with).*)$/;
 const SOME = ["en-US", "de-DE", "sv-SE"];

@@ -1,4 +1,4 @@
-// Reads from Node in which order characters stand.
+// Reads the order of characters from Node.
 
 /** Latin letters, punctuation and symbols that texts of the known languages contain. */
 const RANGES = [
@@ -24,7 +24,7 @@ const rootBase = new Intl.Collator("en", { sensitivity: "base" });
 const isLetter = (char) => /\p{L}/u.test(char);
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
-/** Characters that are neither letters nor equal to what they can be taken apart into, in their order. */
+/** Characters, in order, that are neither letters nor equal to their decomposition. */
 function symbolOrder() {
   const chars = charsOf(RANGES).filter((char) => {
     if (/[\p{L}\p{M}]/u.test(char) || rootBase.compare(char, "") === 0) return false;
@@ -44,7 +44,7 @@ function expansions() {
   return Object.fromEntries(entries.filter(([, pair]) => pair));
 }
 
-/** Letters without equal among the plain ones: after which of them they stand. */
+/** Letters without a plain equivalent: the letters that they follow. */
 function placesOf(locale) {
   const base = new Intl.Collator(locale, { sensitivity: "base" });
   const chars = charsOf(RANGES).filter((char) => isLetter(char) && char === char.toLowerCase());
@@ -65,7 +65,7 @@ function placesOf(locale) {
   }, []);
 }
 
-/** Letters that a language counts as another one than their accent says: `ü` as `y`. */
+/** Letters that a language orders as a different letter: `ü` as `y`. */
 function ownExpansions(locale) {
   const base = new Intl.Collator(locale, { sensitivity: "base" });
   const entries = charsOf(RANGES)

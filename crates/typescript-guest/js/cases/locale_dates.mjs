@@ -1,4 +1,4 @@
-// Reads from Node how a language writes dates, times and zones.
+// Reads a language's formats of dates, times and zones from Node.
 
 import {
   DATE_FIELDS,
@@ -19,7 +19,7 @@ function moment(year, month, day, hour = 4) {
   return date;
 }
 
-/** A moment in which each field has a value of its own. */
+/** A moment whose fields all have different values. */
 const MOMENT = moment(2003, 1, 5);
 const NUMBERS = {
   year: { 2003: "{y}", "03": "{yy}" },
@@ -102,7 +102,7 @@ function combinations(fields) {
   return all.filter((options) => Object.keys(options).length);
 }
 
-/** Whether programs use this combination so often that its exact pattern is worth its place. */
+/** Whether this combination is frequent enough to store its exact pattern. */
 function isCommonDate({ weekday, era, year, month, day }) {
   if ((weekday && !day && (month || year || era)) || (era && !year)) return false;
   if (day && year && !month) return false;
@@ -112,7 +112,7 @@ function isCommonDate({ weekday, era, year, month, day }) {
 
 const isPlainDate = (skeleton) => /^E?G?y?(M|MMM|MMMM)?d?$|^\w$|^(\w)\2{3,4}$/.test(skeleton);
 
-/** Fills a table with the patterns that do not follow from narrower ones. */
+/** Fills a table with the patterns that cannot be derived from narrower ones. */
 function tableOf(reader, entries) {
   const table = {};
   entries.sort(([a], [b]) => a.length - b.length);

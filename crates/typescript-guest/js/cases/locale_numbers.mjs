@@ -1,4 +1,4 @@
-// Reads from Node how a language writes numbers, currencies, units, relative times and lists.
+// Reads a language's formats of numbers, currencies, units, relative times and lists from Node.
 
 /** Currencies of the largest economies and of the languages; others appear by their code. */
 export const CURRENCIES = (
@@ -117,7 +117,7 @@ function units(locale) {
   return Object.fromEntries(entries);
 }
 
-/** How many digits are taken away, and the text around the others, by power of ten where that changes. */
+/** The number of removed digits and the text around the rest, for each power of ten where they change. */
 function compact(locale, compactDisplay) {
   const rows = [];
   const options = { notation: "compact", compactDisplay, useGrouping: false, maximumFractionDigits: 1 };

@@ -3,7 +3,7 @@
 //   node cases/make.mjs url encoding      (without a name: every subject)
 //
 // A subject is a module `cases/<subject>.js` that exports an array of `{name, code}`. Each case runs in a
-// process and an empty directory of its own. What it prints to standard output becomes `output`.
+// process and an empty directory of its own. Its standard output becomes `output`.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";

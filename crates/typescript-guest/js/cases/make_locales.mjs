@@ -2,7 +2,7 @@
 //
 //   TZ=UTC LANG=C node cases/make_locales.mjs
 //
-// Everything is read from Node's own `Intl`, so that nothing is typed by hand.
+// All data comes from Node's `Intl`.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ function localeData(locale) {
   return { ...numberData(locale), ...dates, zones: zones(locale, dates.offset) };
 }
 
-/** What a variant has otherwise than its language. */
+/** The differences of a variant from its language. */
 function difference(base, other) {
   if (JSON.stringify(base) === JSON.stringify(other)) return undefined;
   const isPlain = (value) => value !== null && typeof value === "object" && !Array.isArray(value);

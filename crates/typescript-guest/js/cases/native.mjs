@@ -129,7 +129,7 @@ function makeTime() {
     now: () => performance.now() - began,
     timeOrigin: () => origin,
     timeZoneOffset,
-    /** Zero milliseconds: before everything that is not yet due, and never within the same turn. */
+    /** Zero milliseconds fires before all timers that are not due, and never in the same turn. */
     setTimer(id, milliseconds) {
       const run = () => {
         timers.delete(id);
@@ -152,7 +152,7 @@ function makeTime() {
   };
 }
 
-/** Reads what JavaScript cannot see; only with `--expose-internals`. */
+/** Reads engine internals; needs `--expose-internals`. */
 function makeReflection() {
   const { internalBinding } = require("internal/test/binding");
   const { getPromiseDetails, getProxyDetails } = internalBinding("util");
@@ -212,12 +212,12 @@ const descriptors = {
   close: (fd) => fs.closeSync(fd),
 };
 
-/** What a program can ask of its own process. */
+/** A program's view of its own process. */
 const own = {
   currentDirectory: () => process.cwd(),
   changeDirectory: bare((path) => process.chdir(path)),
   processors: () => os.availableParallelism(),
-  /** Memory in bytes, seconds since the machine's start, three averages of load, and who runs. */
+  /** Memory in bytes, seconds since the machine's start, three averages of load, and the user. */
   systemInformation: () => ({
     totalMemory: os.totalmem(),
     freeMemory: os.freemem(),
@@ -232,13 +232,13 @@ const own = {
   memoryUsage: () => process.memoryUsage(),
   /** Microseconds: `{user, system}`. */
   processorTime: () => process.cpuUsage(),
-  /** Never returns: it throws what no program can catch. */
+  /** Never returns: throws a value that no program can catch. */
   exit(code) {
     throw Object.assign(new Error(`exit ${code}`), { exit: code });
   },
 };
 
-/** Leaves of a failure what the guest's own functions give: `code`, `errno` and `syscall`. */
+/** Reduces a failure to the fields of the guest's functions: `code`, `errno` and `syscall`. */
 function bare(operation) {
   return (...inputs) => {
     try {

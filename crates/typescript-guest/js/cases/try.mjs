@@ -147,7 +147,7 @@ class Realm {
     return this.#modules.get(join(PLATFORM, "modules.js"))?.namespace;
   }
 
-  /** What `require` gives for a name with or without `node:`. */
+  /** The result of `require` for a name with or without `node:`. */
   require(specifier) {
     if (this.#table) return this.#table.require(specifier);
     const path = specifier.replace(/^node:/, "");
@@ -159,7 +159,7 @@ class Realm {
     throw new Error(`the platform has no module ${specifier}`);
   }
 
-  /** What `import` gives for a name. */
+  /** The result of `import` for a name. */
   #exportsOf(specifier) {
     if (!this.#table) return { ...this.require(specifier), default: this.require(specifier) };
     const namespace = this.#table.builtin(specifier);
@@ -225,7 +225,7 @@ class Runner {
     }
   }
 
-  /** What a case answers otherwise than recorded; a realm that earlier cases changed is no excuse. */
+  /** A case's difference from its recording; a realm changed by earlier cases is retried. */
   async difference({ code, expect, output: printed = "" }) {
     const isEqual = ({ answer, output }) => isDeepStrictEqual(answer, expect) && output === printed;
     if (isEqual(await this.run(code))) return undefined;

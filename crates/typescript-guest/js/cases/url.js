@@ -4,7 +4,7 @@ const PARTS = "href origin protocol username password host hostname port pathnam
 const SHOW = `const show = (u) => Object.fromEntries(${JSON.stringify(PARTS)}.map((p) => [p, u[p]]));`;
 
 const literal = JSON.stringify;
-/** Where the engine words the message, only the class of the error counts. */
+/** If the message is the engine's own, only the error's class counts. */
 const named = (code) => `try { ${code} } catch (e) { return e.name; }`;
 
 const parsed = [

@@ -1,4 +1,4 @@
-// What operations throw when their signal aborts, and the check of such signals.
+// The error of operations whose signal aborts, and the check of such signals.
 
 import { AbortError } from "./errors.js";
 

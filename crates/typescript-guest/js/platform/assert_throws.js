@@ -1,4 +1,4 @@
-// Assertions on what functions throw and promises reject with.
+// Assertions on errors of functions and rejections of promises.
 
 import { AssertionError } from "./assertion_error.js";
 import { isDeepStrictEqual } from "./deep_equal.js";
@@ -18,7 +18,7 @@ export function failWith(about) {
   throw new AssertionError(about);
 }
 
-/** What the function throws. */
+/** The error that the function throws. */
 function thrownBy(operation) {
   checkFunction(operation, "fn");
   try {
@@ -37,7 +37,7 @@ function looksLikePromise(value) {
   );
 }
 
-/** What a promise rejects with, or the promise that a function answers. */
+/** The reason of a promise's rejection, or of the promise that a function returns. */
 async function rejectionOf(source) {
   let promise = source;
   if (typeof source === "function") {
@@ -100,7 +100,7 @@ function describeWrongClass(actual, expected) {
   return `${start}${received}${actual.message ? `\n\nError message:\n\n${actual.message}` : ""}`;
 }
 
-/** Whether `actual` is as `expected` wants it; else the message that says what is wrong. */
+/** The message about the mismatch of `actual` and `expected`, if any. */
 function findFault(actual, expected) {
   if (isRegExp(expected)) {
     const text = String(actual);
@@ -139,7 +139,7 @@ function checkThrown(actual, expected, message, assertion) {
   throw Object.assign(error, { generatedMessage: !message });
 }
 
-/** A text in place of the expected error is the message, unless it could be meant as the error's. */
+/** A text instead of the expected error is the message, unless it might be the error's own. */
 function refuseAmbiguous(actual, text) {
   const isMessage = isObject(actual) ? actual.message === text : actual === text;
   if (!isMessage) return;
@@ -179,7 +179,7 @@ function expectError(assertion, noun, actual, inputs) {
   if (expected) checkThrown(actual, expected, message, assertion);
 }
 
-/** Whether an error is one of those that must not come. */
+/** Whether an error is among those that must not occur. */
 function isUnwanted(actual, expected) {
   if (typeof expected !== "function") {
     if (isRegExp(expected)) return regExpExec(expected, String(actual)) !== null;

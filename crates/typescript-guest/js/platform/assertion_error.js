@@ -21,7 +21,7 @@ function withoutStack(error) {
   return defineProperty(copy, "message", { value: error.message });
 }
 
-/** For values that should not be equal, and of which one is enough to show. */
+/** For values that should not be equal: shows one of them. */
 function describeUnequal(actual, operator) {
   const isReference = operator === "notStrictEqual" && (isObject(actual) || typeof actual === "function");
   const heading = HEADINGS[isReference ? "notStrictEqualObject" : operator];

@@ -15,7 +15,7 @@ function wrongKind(name, expected, value) {
   return withCode(new TypeError(message), "ERR_INVALID_ARG_TYPE");
 }
 
-/** A type is lower case; one with other characters than printable ASCII counts as none. */
+/** Types are lower case; a type with characters outside printable ASCII is ignored. */
 function normalizeType(type) {
   const text = `${type}`;
   return /[^\x20-\x7e]/.test(text) ? "" : text.toLowerCase();

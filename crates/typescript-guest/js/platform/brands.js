@@ -1,4 +1,4 @@
-// Tells what an object is by what the engine keeps inside it, whatever its properties and prototype claim.
+// Identifies an object's class by its internal state, not by its properties and prototype.
 
 import native from "codeyard:native";
 import {
@@ -49,7 +49,7 @@ function isPromise(value) {
   }
 }
 
-/** Older engines have no `Error.isError`; there the tag tells, and a stack where the tag is the program's. */
+/** Older engines lack `Error.isError`: the tag decides, or a stack if the program set the tag. */
 function isEngineError(value) {
   if (isError !== undefined) return isError(value);
   if (value[toStringTag] === undefined) return objectToString(value) === "[object Error]";
@@ -93,12 +93,12 @@ const ITERATORS = [
 ];
 const CLASSES = TESTED.map((name) => [globalThis[name].prototype, name]);
 
-/** What an object probably is that inherits from a prototype. */
+/** The probable class of an object by its prototype. */
 const LIKELY = new Map([...FUNCTIONS, ...ITERATORS, ...CLASSES]);
 const FUNCTION_NAMES = new Set(FUNCTIONS.map(([, name]) => name));
 const ITERATOR_NAMES = new Set(ITERATORS.map(([, name]) => name));
 
-/** Whether the object holds what objects of the class hold, such as the entries of a Map. */
+/** Whether the object has the internal state of the class, such as a Map's entries. */
 export function isBrand(value, name) {
   return mapGet(TESTS, name)(value);
 }

@@ -45,7 +45,7 @@ function outside(name) {
   return withCode(new RangeError(`"${name}" is outside of buffer bounds`), "ERR_BUFFER_OUT_OF_BOUNDS");
 }
 
-/** Views a part of an ArrayBuffer; what is no number counts as 0. */
+/** Views a part of an ArrayBuffer; values other than numbers count as 0. */
 function fromArrayBuffer(buffer, byteOffset, length) {
   const offset = byteOffset === undefined ? 0 : +byteOffset || 0;
   const most = buffer.byteLength - offset;
@@ -152,7 +152,7 @@ Buffer.concat = function concat(list, length) {
 
 Buffer.poolSize = 8192;
 
-/** Reads a position of a text or a slice: fractions are cut, what is no number counts as 0. */
+/** Reads a position of a text or a slice: cuts fractions; values other than numbers count as 0. */
 const whole = (value) => Math.trunc(value) || 0;
 
 function toString(encoding, start, end) {

@@ -18,7 +18,7 @@ const NAMES = new Map([
   ["base64url", "base64url"],
 ]);
 
-/** The encoding that a name in any case stands for; `undefined` for other names. */
+/** The encoding of a name in any case; `undefined` for other names. */
 export function encodingOf(name) {
   return NAMES.get(name) ?? NAMES.get(`${name}`.toLowerCase());
 }
@@ -35,14 +35,14 @@ export const textToBytes = (text, encoding) => native.encode(text, encoding);
 
 export const bytesToText = (bytes, encoding) => native.decode(bytes, encoding, false);
 
-/** How many bytes Base64 stands for, by its length alone, as Node counts them. */
+/** The number of bytes in Base64 text, by its length alone, as in Node. */
 function base64Length(text) {
   let digits = text.length;
   if (digits > 1 && text.endsWith("=")) digits -= text.at(-2) === "=" ? 2 : 1;
   return Math.floor((digits * 3) / 4);
 }
 
-/** How many bytes a text takes. */
+/** The number of bytes of a text. */
 export function encodedLength(text, encoding) {
   switch (encoding) {
     case "utf16le":

@@ -95,7 +95,7 @@ function includes(value, byteOffset, encoding) {
   return find(this, value, byteOffset, encoding, false) !== -1;
 }
 
-/** Repeats a pattern by doubling what is there already. */
+/** Repeats a pattern by doubling the filled part. */
 function fillPattern(bytes, pattern, start, end) {
   const length = end - start;
   const first = pattern.subarray(0, length);
@@ -132,7 +132,7 @@ export function fill(value, ...rest) {
 
 const fillWith = Uint8Array.prototype.fill;
 
-/** Reads a position leniently: fractions are cut, what is no number counts as 0. */
+/** Reads a position leniently: cuts fractions; values other than numbers count as 0. */
 function lenientInteger(value, otherwise) {
   if (value === undefined) return otherwise;
   const number = +value;

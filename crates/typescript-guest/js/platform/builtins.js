@@ -1,4 +1,4 @@
-// The table of modules: what `require` gives for each name, without `node:`.
+// The table of modules: the result of `require` for each name, without `node:`.
 
 import assert from "./assert.js";
 import buffer from "./buffer.js";

@@ -1,4 +1,4 @@
-// Views of bytes: what counts as bytes, and how pieces are joined.
+// Views of bytes: which values count as bytes, and joining of pieces.
 
 import { invalidArgType, outOfRange } from "./errors.js";
 

@@ -1,4 +1,4 @@
-// The exception for values that cannot be copied, with the words that V8 finds for them.
+// The exception for values that cannot be copied, with V8's messages.
 
 import native from "codeyard:native";
 import { DOMException } from "./dom_exception.js";

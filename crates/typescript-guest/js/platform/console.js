@@ -31,7 +31,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const WIDEST_INDENTATION = 1000;
 
-/** Writes a time as it reads best: `1.5ms`, `2.004s`, `1:02.003 (m:ss.mmm)`. */
+/** Formats a time: `1.5ms`, `2.004s`, `1:02.003 (m:ss.mmm)`. */
 function formatTime(milliseconds) {
   if (milliseconds < SECOND) return `${Number(numberToFixed(milliseconds, 3))}ms`;
   if (milliseconds < MINUTE) return `${numberToFixed(milliseconds / SECOND, 3)}s`;
@@ -197,7 +197,7 @@ export class Console {
     this.#elapsed("timeLog", `${label}`, data);
   }
 
-  /** Marks of profilers, which nobody records here. */
+  /** Marks of profilers, which are not recorded. */
   profile() {}
   profileEnd() {}
   timeStamp() {}

@@ -113,7 +113,7 @@ function tableOfRows(data, properties, print) {
   return drawTable(head, cells);
 }
 
-/** Prints a cell: objects only as far as they stay short. */
+/** Prints a cell; objects only to a short length. */
 function printCell(value, options) {
   const isLarge = !isPrimitive(value) && !isArray(value) && !isTypedArray(value) && keys(value).length > 2;
   const depth = isLarge && typeof value === "object" ? -1 : 0;

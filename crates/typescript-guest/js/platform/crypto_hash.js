@@ -48,7 +48,7 @@ function present(bytes, encoding) {
   return known ? bytesToText(buffer, known) : buffer;
 }
 
-/** Collects data until the digest is asked for; views are copied, since the program may change them. */
+/** Collects data until the digest is requested; views are copied, since the program may change them. */
 class Collector {
   #pieces = [];
   #isDone = false;
@@ -163,7 +163,7 @@ function comparedBytes(value, name) {
   throw withCode(new TypeError(`The "${name}" argument must be ${COMPARED}.`), "ERR_INVALID_ARG_TYPE");
 }
 
-/** The native comparison reads public data; here each byte is looked at, wherever the first difference is. */
+/** The native comparison reads public data; here each byte is compared, wherever the first difference is. */
 export function timingSafeEqual(buf1, buf2) {
   const one = comparedBytes(buf1, "buf1");
   const two = comparedBytes(buf2, "buf2");

@@ -29,12 +29,12 @@ const dateTime = uncurry(Date.prototype.getTime);
 const unbox = new Map(
   [Number, String, Boolean, BigInt, Symbol].map((Class) => [Class.name, uncurry(Class.prototype.valueOf)]),
 );
-/** What two errors must have in common even where the properties are hidden. */
+/** Properties that equal errors share, even if hidden. */
 const ERROR_PROPERTIES = ["message", "name", "cause", "errors"];
 
 const isObject = (value) => typeof value === "object" && value !== null;
 
-/** The kind of an object that decides how it is compared. A proxy counts as what it shows. */
+/** The kind of an object, by which it is compared. A proxy counts as its visible object. */
 function kindOf(value) {
   if (isProxy(value)) return isArray(value) ? "Array" : "Object";
   const brand = brandOf(value);
@@ -70,7 +70,7 @@ class DeepComparison {
     return a == b || (isNaN(a) && isNaN(b));
   }
 
-  /** Compares what is no property and cannot refer back. */
+  /** Compares internal state that cannot refer back. */
   #equalState(a, b, kind) {
     switch (kind) {
       case "Array":

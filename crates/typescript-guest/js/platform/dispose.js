@@ -1,4 +1,4 @@
-// `Symbol.dispose` and `Symbol.asyncDispose`, where the engine does not have them.
+// `Symbol.dispose` and `Symbol.asyncDispose`, if the engine lacks them.
 
 for (const name of ["dispose", "asyncDispose"]) {
   if (Symbol[name] === undefined) Object.defineProperty(Symbol, name, { value: Symbol(`Symbol.${name}`) });

@@ -34,7 +34,7 @@ const NAMES = [
   ["InvalidNodeTypeError", "INVALID_NODE_TYPE_ERR"],
   ["DataCloneError", "DATA_CLONE_ERR"],
 ];
-/** These have a constant, but exceptions of the name have no number any more. */
+/** These names have a constant, but their exceptions no longer have a number. */
 const RETIRED = new Set(["DOMStringSizeError", "NoDataAllowedError", "ValidationError"]);
 
 const numbers = new Map();

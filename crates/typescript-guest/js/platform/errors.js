@@ -1,4 +1,4 @@
-// Makes errors with the classes, codes and words of Node, and checks arguments as Node does.
+// Makes errors with the classes, codes and messages of Node, and checks arguments as Node does.
 
 import { setStack } from "./error_stack.js";
 import { inspect } from "./inspect.js";
@@ -46,7 +46,7 @@ function describeString(text) {
   return stringIncludes(shown, "'") ? stringify(shown) : `'${shown}'`;
 }
 
-/** Says what arrived: `type number (1)`, `an instance of Map`, `undefined`. */
+/** Describes the received value: `type number (1)`, `an instance of Map`, `undefined`. */
 export function describeReceived(value) {
   if (value === null || value === undefined) return `${value}`;
   switch (typeof value) {
@@ -62,7 +62,7 @@ export function describeReceived(value) {
   }
 }
 
-/** Says what is right: `of type string or an instance of URL`. */
+/** Describes the expected value: `of type string or an instance of URL`. */
 function describeExpected(expected) {
   const isType = (word) => apply(includes, TYPES, [word]);
   const isInstance = (word) => !isType(word) && CLASS_NAME.test(word);
@@ -174,7 +174,7 @@ export function checkOneOf(value, name, allowed) {
   throw invalidArgValue(name, value, `must be one of: ${apply(join, words, [", "])}`);
 }
 
-/** Accepts `undefined` and what looks like an AbortSignal. */
+/** Accepts `undefined` and objects like an AbortSignal. */
 export function checkAbortSignal(value, name) {
   if (value === undefined) return;
   if (value === null || typeof value !== "object" || !("aborted" in value)) {
@@ -186,7 +186,7 @@ export function checkPresent(given, ...names) {
   if (given < names.length) throw missingArgs(...names);
 }
 
-/** What an operation throws when its signal aborts. */
+/** The error of an operation whose signal aborts. */
 export class AbortError extends Error {
   constructor(message = "The operation was aborted", options = undefined) {
     super(message, options);

@@ -10,7 +10,7 @@ const { now } = native;
 const { defineProperties } = Object;
 const PHASES = { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 };
 
-/** What `EventTarget` may do with an event; programs cannot reach it. */
+/** Operations of `EventTarget` on an event, unreachable by programs. */
 export let dispatching;
 
 export class Event {

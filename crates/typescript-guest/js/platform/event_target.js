@@ -11,14 +11,14 @@ import { showFields } from "./web_inspect.js";
 
 const { apply } = Reflect;
 
-/** Throws from the outermost level, where listeners of uncaught errors hear of it. */
+/** Throws at the outermost level, so that listeners of uncaught errors receive the error. */
 function throwLater(error) {
   nextTick(() => {
     throw error;
   });
 }
 
-/** Tells whether there is something to call; throws for what can never be a listener. */
+/** Whether the value is a listener; throws for values that can never be one. */
 function isListener(value) {
   if (value === undefined || value === null) return false;
   if (typeof value === "function" || typeof value === "object") return true;

@@ -150,7 +150,7 @@ function captureRejection(emitter, result, type, inputs) {
   }
 }
 
-/** An error that nobody listens for is thrown to the one who emits it. */
+/** An error without a listener is thrown to the emitting code. */
 function throwUnhandled(inputs) {
   const error = inputs.length > 0 ? inputs[0] : undefined;
   if (error instanceof Error) throw error;
@@ -187,7 +187,7 @@ function removeAllOf(emitter, type) {
   for (let index = listeners.length - 1; index >= 0; index--) emitter.removeListener(type, listeners[index]);
 }
 
-/** Without listeners for removals nobody needs to hear of each one. */
+/** Removes without events, because nothing listens for removals. */
 function removeSilently(emitter, isEverything, type) {
   if (isEverything) clear(emitter);
   else if (emitter._events[type] !== undefined) {
@@ -245,7 +245,7 @@ const methods = {
     return this.prependListener(type, wrapOnce(this, type, listener));
   },
 
-  /** Of a listener that was added more than once the last one goes. */
+  /** Removes the last entry of a listener that was added repeatedly. */
   removeListener(type, listener) {
     checkFunction(listener, "listener");
     const present = this._events?.[type];
@@ -316,7 +316,7 @@ export function getEventListeners(emitter, type) {
   return emitter instanceof EventTarget ? listenersOfTarget(emitter, type) : refuseEmitter(emitter);
 }
 
-/** The limits that were set for targets of events, which keep to none. */
+/** Limits set on event targets, which do not enforce them. */
 const limitsOfTargets = new WeakMap();
 
 export function getMaxListeners(emitter) {

@@ -81,7 +81,7 @@ class Queue {
   }
 }
 
-/** The events of one iteration that came before they were asked for, or are asked for before they come. */
+/** One iteration's unread events, or its pending requests for events. */
 class Events {
   #events = new Queue();
   #requests = new Queue();

@@ -1,4 +1,4 @@
-// Functions of `node:fs` that are not available here; each says so and names what to use.
+// Functions of `node:fs` that are not available here; each throws an error that names an alternative.
 
 import { withCode } from "./errors.js";
 

@@ -1,4 +1,4 @@
-// The functions of `node:fs` that answer to a callback.
+// The functions of `node:fs` with a callback.
 
 import { Buffer } from "./buffer.js";
 import { checkFunction } from "./errors.js";
@@ -34,7 +34,7 @@ function withCallback(name, operation, count) {
   return perform[name];
 }
 
-/** Callbacks always get an error for what does not exist. */
+/** Callbacks always get an error for a missing file. */
 const always = (operation) => (path, options) => operation(path, { bigint: options?.bigint });
 
 export const access = withCallback("access", files.accessSync, 2);
@@ -74,7 +74,7 @@ export function close(fd, callback = () => {}) {
   later(() => descriptors.closeSync(fd), callback);
 }
 
-/** Answers with true or false, and with no error ever. */
+/** Answers true or false, never an error. */
 export function exists(path, callback) {
   checkFunction(callback, "cb");
   later(
@@ -134,7 +134,7 @@ export function writev(fd, buffers, ...inputs) {
   );
 }
 
-/** What `util.promisify` makes of functions whose callback gets more than an error and one result. */
+/** The results of `util.promisify` for functions whose callback gets several results. */
 const promisified = {
   exists: [exists, (path) => settle(() => files.existsSync(path))],
   read: [read, (...inputs) => gather(read, inputs, "bytesRead", "buffer")],

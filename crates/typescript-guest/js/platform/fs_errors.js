@@ -1,4 +1,4 @@
-// The errors of file operations, in Node's words.
+// The errors of file operations, with Node's messages.
 
 /** By code: the system's number and what it means. */
 export const FAILURES = new Map(
@@ -68,7 +68,7 @@ export function attempt(operation, syscall, path = undefined, dest = undefined) 
   }
 }
 
-/** What the own checks of `rm` and `cp` throw. */
+/** The error of checks in `rm` and `cp`. */
 export class SystemError extends Error {
   #code;
 

@@ -13,7 +13,7 @@ function defer(callback) {
 
 /**
  * Resolves to what an operation returns. The operation is performed now, so that its error has the program's
- * stack; the promise resolves in a later turn, so that timers and other work go on meanwhile.
+ * stack; the promise resolves in a later turn, so that timers and other work continue meanwhile.
  */
 export function settle(operation, signal = undefined) {
   return new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export function settle(operation, signal = undefined) {
   });
 }
 
-/** Performs an operation; returns a function that reports what came of it. */
+/** Performs an operation; returns a function that reports its result. */
 function run(operation, resolve, reject) {
   try {
     const result = operation();

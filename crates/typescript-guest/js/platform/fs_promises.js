@@ -30,7 +30,7 @@ import { comesInPieces } from "./fs_write.js";
 
 const NEW_FILE = 0o666;
 
-/** Makes a function that performs an operation and gives a promise of what it returns. */
+/** Makes a function that performs an operation and returns a promise of its result. */
 function promised(name, operation) {
   const perform = {
     [name](...inputs) {
@@ -40,7 +40,7 @@ function promised(name, operation) {
   return perform[name];
 }
 
-/** Promises always reject for what does not exist. */
+/** Promises always reject for a missing file. */
 const always = (operation) => (path, options) => operation(path, { bigint: options?.bigint });
 
 export const access = promised("access", accessSync);

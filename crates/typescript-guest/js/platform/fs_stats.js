@@ -1,4 +1,4 @@
-// What the file system tells of a file: `Stats`, `Dirent`.
+// Metadata of files: `Stats`, `Dirent`.
 
 import { constants } from "./fs_constants.js";
 
@@ -7,7 +7,7 @@ const FIELDS = ["dev", "mode", "nlink", "uid", "gid", "rdev", "blksize", "ino", 
 const TIMES = ["atime", "mtime", "ctime", "birthtime"];
 const NANOSECONDS = 1e6;
 
-/** Methods that ask for the kind of a file, and the kind's bits. */
+/** Methods that test a file's kind, and the kind's bits. */
 const TESTS = {
   isDirectory: S_IFDIR,
   isFile: S_IFREG,

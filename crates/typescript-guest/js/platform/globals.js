@@ -106,7 +106,7 @@ for (const [values, enumerable] of [
   }
 }
 
-/** What files of CommonJS know of themselves; the program lies where it starts. */
+/** The location variables of CommonJS; a program is in its working directory. */
 const places = { __dirname: () => currentDirectory(), __filename: () => `${currentDirectory()}/program` };
 for (const [name, get] of entries(places)) {
   const set = (value) => defineProperty(globalThis, name, { value, writable: true, configurable: true });

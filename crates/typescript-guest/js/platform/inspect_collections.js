@@ -1,4 +1,4 @@
-// Prints what arrays, maps, sets, buffers, promises and iterators hold.
+// Prints the contents of arrays, maps, sets, buffers, promises and iterators.
 
 import native from "codeyard:native";
 import { printList } from "./inspect_layout.js";
@@ -132,7 +132,7 @@ function printPair(ctx, pair, depth) {
   return printList(ctx, output, "[", "]", depth);
 }
 
-/** Prints what an iterator of a map or set would still give. */
+/** Prints the remaining items of a map's or set's iterator. */
 export function printIterator(ctx, depth, items, hasPairs) {
   const shown = shownOf(ctx, items.length);
   const output = [];
@@ -163,7 +163,7 @@ export function printPromise(ctx, value, depth) {
   return [state === "rejected" ? `${ctx.stylize("<rejected>", "special")} ${printed}` : printed];
 }
 
-/** Nothing can list what a weak collection holds. */
+/** The contents of a weak collection cannot be listed. */
 export function printWeak(ctx) {
   return [ctx.stylize("<items unknown>", "special")];
 }

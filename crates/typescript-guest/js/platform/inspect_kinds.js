@@ -1,4 +1,4 @@
-// Describes each kind of object: what stands before its braces, what it holds, which properties follow.
+// Describes each kind of object: the text before its braces, its contents, and its properties.
 
 import { brandOf, isArguments, isNamespace } from "./brands.js";
 import * as contents from "./inspect_collections.js";
@@ -28,7 +28,7 @@ const unbox = new Map(
 const nothing = () => [];
 
 /**
- * What a function of this module answers. Its argument `about` has the context, the object, the name of its
+ * The result of a function of this module. Its argument `about` has the context, the object, the name of its
  * class, its tag, its keys, and printed inherited properties.
  * @returns `done`, the whole text if nothing is left to print; else `base`, the text before the braces,
  *   `open` and `close`, the braces, `keys`, the properties to print, `entries(ctx, value, depth)`, a function

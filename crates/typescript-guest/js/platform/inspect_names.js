@@ -1,4 +1,4 @@
-// Finds the name of an object's class, and what is printed before its braces.
+// Finds the name of an object's class, and the text before its braces.
 
 import { brandOf } from "./brands.js";
 import { inspect } from "./inspect.js";
@@ -36,7 +36,7 @@ function nameFrom(prototype, value) {
   return constructor !== undefined && isInstance(value, constructor) ? `${constructor.name}` : undefined;
 }
 
-/** What the engine calls an object whose prototypes name no class. */
+/** The engine's name of an object whose prototypes name no class. */
 function engineName(value) {
   const brand = brandOf(value);
   return setHas(builtInClasses, brand) ? brand : "Object";
@@ -76,7 +76,7 @@ export function tagOf(ctx, value) {
   return isShown ? "" : tag;
 }
 
-/** What stands before the braces, with a space at its end: `Foo(2) [tag] `. */
+/** The text before the braces, with a space at its end: `Foo(2) [tag] `. */
 export function prefixOf(name, tag, fallback, size = "") {
   if (name === null) {
     const suffix = tag !== "" && fallback !== tag ? `[${tag}] ` : "";

@@ -142,7 +142,7 @@ export function applyOptions(ctx, options) {
   }
 }
 
-/** Sets what follows from the options. */
+/** Sets the values derived from the options. */
 export function settleContext(ctx) {
   if (ctx.colors) ctx.stylize = colored;
   ctx.maxArrayLength ??= Infinity;

@@ -1,4 +1,4 @@
-// What classes of web interfaces have in common: enumerable members and the tag of their objects.
+// Common features of web interfaces' classes: enumerable members and the tag of their objects.
 
 const { defineProperty, getOwnPropertyDescriptor } = Object;
 const { ownKeys } = Reflect;

@@ -12,7 +12,7 @@ import { Segmenter } from "./intl_segmenter.js";
 import { Locale } from "./intl_tag.js";
 import { LOCALES, ZONE_GROUPS } from "./locale_data.js";
 
-/** What the platform can name; programs may use more zones and currencies than these. */
+/** The named values; programs may use more zones and currencies than these. */
 const VALUES = {
   calendar: () => ["gregory"],
   collation: () => ["default"],

@@ -55,12 +55,12 @@ class CollatorObject {
     return this.#cased(compareTexts(first.tertiary, second.tertiary));
   }
 
-  /** Small letters come before large ones, unless they shall not. */
+  /** Small letters come first, unless the option is `upper`. */
   #cased(variant) {
     return this.#settings.caseFirst === "upper" ? 0 - variant : variant;
   }
 
-  /** Sorting compares a text again and again. */
+  /** Cached, because sorting compares each text repeatedly. */
   #keyOf(text) {
     let key = this.#keys.get(text);
     if (key === undefined) {

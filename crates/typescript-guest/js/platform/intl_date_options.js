@@ -145,7 +145,7 @@ function checkNames(options) {
   }
 }
 
-/** Reads everything that a formatter has to know. */
+/** Reads the settings of a formatter. */
 export function readDateOptions(locales, options, required, defaults) {
   const supported = { ca: ["gregory"], hc: CYCLES, nu: ["latn"] };
   const { locale, data, keywords } = resolveLocale(locales, supported);

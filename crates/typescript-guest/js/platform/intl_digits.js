@@ -98,7 +98,7 @@ export function writtenBy(decimal, digits) {
   return strips ? { ...text, fraction: "" } : text;
 }
 
-/** What `resolvedOptions` says about digits. */
+/** The digits in `resolvedOptions`. */
 export function resolvedDigits(digits) {
   const { kind, leastWhole, leastFraction, mostFraction, leastSignificant, mostSignificant } = digits;
   const resolved = { minimumIntegerDigits: leastWhole };
@@ -113,7 +113,7 @@ export function resolvedDigits(digits) {
   return resolved;
 }
 
-/** What `resolvedOptions` says about rounding. */
+/** The rounding in `resolvedOptions`. */
 export function resolvedRounding({ mode, increment, zeros, priority }) {
   return {
     roundingMode: mode,

@@ -9,7 +9,7 @@ const REST = "((?:-[a-z0-9]{2,8})*)((?:-[a-wy-z0-9](?:-[a-z0-9]{2,8})+)*)(-x(?:-
 const TAG = new RegExp(`^(${LANGUAGE})(-[a-z]{4})?(-(?:[a-z]{2}|[0-9]{3}))?${REST}$`, "i");
 const LONGEST_TAG = 255;
 
-/** Fills in what a variant of a language does not say otherwise. */
+/** Adds the language's data that a variant does not override. */
 function merge(base, other) {
   const isPlain = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
   if (!isPlain(base) || !isPlain(other)) return other === undefined ? base : other;

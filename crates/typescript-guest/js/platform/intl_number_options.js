@@ -47,7 +47,7 @@ function readGrouping(options, notation) {
   return text({ useGrouping: word }, "useGrouping", ["min2", "auto", "always"], fallback);
 }
 
-/** The least and greatest number of fraction digits that a style has by itself. */
+/** A style's default minimum and maximum of fraction digits. */
 function defaultFraction(style, currency) {
   if (style === "currency") {
     const digits = CURRENCY_DIGITS[currency] ?? USUAL_CURRENCY_DIGITS;
@@ -56,7 +56,7 @@ function defaultFraction(style, currency) {
   return [0, style === "percent" ? 0 : 3];
 }
 
-/** Reads everything that a formatter has to know. */
+/** Reads the settings of a formatter. */
 export function readNumberOptions(locales, options) {
   const { locale, language, data } = resolveLocale(locales, { nu: ["latn"] });
   if (options === null) throw new TypeError("Intl.NumberFormat called on null or undefined");
@@ -95,7 +95,7 @@ export function readNumberOptions(locales, options) {
   };
 }
 
-/** What `resolvedOptions` answers. */
+/** The result of `resolvedOptions`. */
 export function resolvedNumberOptions(settings) {
   const { locale, style, notation, digits, useGrouping, signDisplay } = settings;
   const resolved = { locale, numberingSystem: "latn", style };

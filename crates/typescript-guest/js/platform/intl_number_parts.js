@@ -59,7 +59,7 @@ function compactRow(rows, { point }) {
   return rows.findLast(([exponent]) => exponent < point)?.slice(1) ?? [0, "{0}"];
 }
 
-/** Amounts with a symbol are always shortened shortly. */
+/** Amounts with a symbol always use the short compact form. */
 function compactRows({ data, style, currencyDisplay, compactDisplay }) {
   const isSymbol = style === "currency" && currencyDisplay !== "name";
   return data.compact[isSymbol ? "short" : compactDisplay];
@@ -172,7 +172,7 @@ function currencyPattern({ data, currencySign, compactDisplay, signDisplay }, si
   return sign === "-" && !(isShort && isPlain) ? negative : `-${positive}`;
 }
 
-/** A letter beside a digit is kept apart from it. */
+/** A letter beside a digit needs a space. */
 const needsSpace = (char, digit) => /^\d/.test(digit.value) && !/[\p{S}\p{Z}]/u.test(char);
 
 /** Writes an amount with a symbol. */

@@ -17,7 +17,7 @@ const isMillions = ({ i, v }) => i !== 0 && i % MILLION === 0 && v === 0;
 const one = ({ i, v }) => i === 1 && v === 0;
 const oneOrMany = (isOne) => ({ one: isOne, many: isMillions });
 
-/** For each language the tests of its categories, in order; what passes none is "other". */
+/** For each language the tests of its categories, in order; all other numbers are "other". */
 const CARDINAL = {
   en: { one },
   de: { one },
@@ -48,7 +48,7 @@ const ORDINAL = {
   sv: { one: (operands) => endsWith(1)(operands) || endsWith(2)(operands) },
 };
 
-/** What the tests look at: the whole part, and the fraction's length and value. */
+/** The operands of the tests: the whole part, and the fraction's length and value. */
 function operandsOf(whole, fraction) {
   const isLong = whole.length > EXACT_DIGITS;
   const i = Number(whole.slice(-EXACT_DIGITS)) + (isLong ? 10 ** EXACT_DIGITS : 0);

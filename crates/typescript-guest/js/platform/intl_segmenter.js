@@ -4,10 +4,10 @@ import { asService, readMatcher, resolveLocale, textOption } from "./intl_locale
 
 const SERVICE = "Intl.Segmenter";
 
-/** What belongs to an emoji: marks, tones, tags; and a sequence of emoji that are joined to one. */
+/** The parts of an emoji: marks, tones, tags; and a sequence of emoji that are joined to one. */
 const EMOJI_REST = "[\\p{M}\\p{Emoji_Modifier}\\u200c\\u{e0020}-\\u{e007f}]*";
 const EMOJI = `\\p{Extended_Pictographic}${EMOJI_REST}`;
-/** What a reader takes for one character: a letter with its marks, a syllable, an emoji, a flag. */
+/** One visible character: a letter with its marks, a syllable, an emoji, a flag. */
 const GRAPHEME = new RegExp(
   [
     "\\r\\n",

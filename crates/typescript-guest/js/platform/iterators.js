@@ -1,4 +1,4 @@
-// Shows what an iterator of a Map or Set would still give, without taking it away.
+// Lists the remaining items of a Map's or Set's iterator without consuming them.
 
 import { append, uncurry, weakMapGet, weakMapSet } from "./primordials.js";
 
@@ -10,7 +10,7 @@ const nextOfSet = uncurry(getPrototypeOf(new Set().keys()).next);
 /** The items that were taken out of an iterator to show them; its own `next` then gives them. */
 const taken = new WeakMap();
 
-/** Takes out all items. The engine has no way to look at them, nor to begin anew. */
+/** Takes out all items, because the engine can neither list them nor restart. */
 function drain(iterator, next) {
   const items = [];
   for (let step = next(iterator); !step.done; step = next(iterator)) append(items, step.value);

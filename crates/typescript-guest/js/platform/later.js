@@ -1,4 +1,4 @@
-// Runs a function once the present code has ended, before any promise goes on.
+// Runs a function after the current code, before any promise continues.
 
 import native from "codeyard:native";
 

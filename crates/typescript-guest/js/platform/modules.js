@@ -1,4 +1,4 @@
-// The modules that programs can import or require, and what is said of all others.
+// The modules that programs can import or require, and the errors for all others.
 
 import { builtins } from "./builtins.js";
 import { checkString, withCode } from "./errors.js";
@@ -9,7 +9,7 @@ const PREFIX = "node:";
 const PATH = /^(?:\.{1,2}\/|\/|file:)/;
 const TOOL = "use a tool (await tools.<server>.<tool>(args))";
 
-/** Modules of Node for networks and processes, and others that are not here. */
+/** Unavailable modules of Node, such as those for networks and processes. */
 const OUTSIDE = "child_process cluster dgram dns http http2 https net tls worker_threads".split(" ");
 const ABSENT =
   "async_hooks diagnostics_channel inspector readline repl stream test tty v8 vm wasi zlib".split(" ");
@@ -34,7 +34,7 @@ function makeNamespace(exports) {
   return Object.freeze(namespace);
 }
 
-/** What `import` gives for a name, with or without `node:`; `undefined` for a name that is not known. */
+/** The result of `import` for a name, with or without `node:`; `undefined` for an unknown name. */
 export function builtin(specifier) {
   const name = nameOf(`${specifier}`);
   const exports = builtins.get(name);
@@ -56,7 +56,7 @@ function explain(specifier) {
   return `Cannot find module '${specifier}'. ${remedyFor(specifier)} There are: ${available}.`;
 }
 
-/** What `import` fails with for a name that `builtin` does not know. */
+/** The error of `import` for a name unknown to `builtin`. */
 export function importError(specifier) {
   return withCode(new Error(explain(`${specifier}`)), "ERR_MODULE_NOT_FOUND");
 }

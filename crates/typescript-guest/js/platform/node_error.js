@@ -2,7 +2,7 @@
 
 import { withCode } from "./errors.js";
 
-/** A member that was called on something else than an object of its class. */
+/** The error of a member called on an object of another class. */
 export function invalidThis(className) {
   return withCode(new TypeError(`Value of "this" must be of type ${className}`), "ERR_INVALID_THIS");
 }

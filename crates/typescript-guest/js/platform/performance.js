@@ -56,7 +56,7 @@ function readSpan(startOrOptions, endMark) {
   return startOrOptions;
 }
 
-/** When a measure starts and ends; what is not said is the origin and now. */
+/** Start and end of a measure; by default the origin and now. */
 function resolveSpan({ start, end, duration }) {
   const hasStart = start !== undefined && start !== null;
   if (duration === undefined) return [hasStart ? timeOf(start) : 0, end === undefined ? now() : timeOf(end)];
@@ -118,7 +118,7 @@ export class Performance extends EventTarget {
     return byTime(entries.filter((entry) => entry.entryType === `${type}`));
   }
 
-  /** The loop is not measured: what Node tells before its loop starts. */
+  /** The loop is not measured: Node's values before its loop starts. */
   eventLoopUtilization() {
     return { idle: 0, active: 0, utilization: 0 };
   }

@@ -1,4 +1,4 @@
-// `PerformanceObserver`: programs that want to hear of new entries of the timeline.
+// `PerformanceObserver`: receives new entries of the timeline.
 
 import { checkFunction, checkObject, invalidArgType, missingArgs, withCode } from "./errors.js";
 import { asInterface } from "./interface.js";
@@ -11,7 +11,7 @@ const KEY = Symbol("key");
 /** Observers that wait for entries. */
 const observers = new Set();
 
-/** Tells the observers of an entry. */
+/** Passes an entry to the observers. */
 export let announce;
 
 export const byTime = (entries) => entries.sort((a, b) => a.startTime - b.startTime);

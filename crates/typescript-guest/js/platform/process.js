@@ -45,7 +45,7 @@ function readExitCode(value) {
   return value;
 }
 
-/** Tells the program that it ends; returns the status that it ends with. */
+/** Emits the end to the program; returns the exit status. */
 export function finish() {
   if (!isExiting) {
     isExiting = true;
@@ -54,7 +54,7 @@ export function finish() {
   return Number(exitCode ?? 0);
 }
 
-/** Forgets how an earlier program of the session ended. */
+/** Clears the exit state of an earlier program. */
 export function begin() {
   isExiting = false;
   exitCode = undefined;

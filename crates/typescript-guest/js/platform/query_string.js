@@ -14,7 +14,7 @@ const ALL_ESCAPED = /%[0-9a-fA-F]{2}/g;
 
 const charOf = (escaped) => String.fromCharCode(Number(`0x${escaped.slice(1)}`));
 
-/** Decodes what is escaped, and leaves what is no escape; the bytes need not be UTF-8. */
+/** Decodes escapes, and leaves other text unchanged; the bytes need not be UTF-8. */
 function unescapeBytes(text, decodesSpaces) {
   const spaced = decodesSpaces ? text.replaceAll("+", " ") : text;
   return encodeBytes(spaced.replace(ALL_ESCAPED, charOf), "latin1");
@@ -44,7 +44,7 @@ export function escape(value) {
   }
 }
 
-/** The text of a value; empty for all that is no text, finite number, bigint or boolean. */
+/** The text of a text, finite number, bigint or boolean; empty for other values. */
 function primitiveText(value) {
   switch (typeof value) {
     case "string":
@@ -58,7 +58,7 @@ function primitiveText(value) {
   }
 }
 
-/** Of the values with a text only long numbers and texts can need escapes. */
+/** Only texts and long numbers can need escapes. */
 function escapePrimitive(value) {
   if (typeof value === "string") return value === "" ? "" : escape(value);
   const text = primitiveText(value);

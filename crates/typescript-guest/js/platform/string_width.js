@@ -1,4 +1,4 @@
-// Counts the columns that a text takes in a terminal, and removes what only controls the terminal.
+// Counts the columns that a text takes in a terminal, and removes control sequences.
 
 import { checkString } from "./errors.js";
 import { regExpExec, regExpReplace, stringCharCodeAt, stringSlice, uncurry } from "./primordials.js";

@@ -140,7 +140,7 @@ function causeOf(error, copy) {
   return { next: 0, count: 1, read: () => cause.value, put: (_, item) => setHidden(copy, "cause", item) };
 }
 
-/** Copies without calls as deep as the value: what is unfinished lies on a stack of its own. */
+/** Copies without recursion: unfinished objects are on a separate stack. */
 function copyAll(value) {
   const copies = new Map();
   const unfinished = [];

@@ -1,4 +1,4 @@
-// The queue of `process.nextTick`, and the way of an error that no program code catches.
+// The queue of `process.nextTick`, and the handling of uncaught errors.
 
 import native from "codeyard:native";
 import { checkFunction } from "./errors.js";
@@ -10,7 +10,7 @@ let queue = [];
 let next = 0;
 let requested = false;
 
-/** Tells whether a listener of the program took the error; set by `process`. */
+/** Whether a listener of the program handled the error; set by `process`. */
 let takeUncaught = () => false;
 
 export function setUncaughtHandler(handler) {
@@ -26,7 +26,7 @@ export function callOutermost(callback, self, inputs) {
   }
 }
 
-/** Forgets what an earlier program of the session has left. */
+/** Drops ticks left by an earlier program of the session. */
 export function begin() {
   queue = [];
   next = 0;

@@ -52,14 +52,14 @@ function makeEntry(object, callback, inputs, delay, repeats, isReferenced) {
   return { id: ++lastId, object, callback, inputs, delay, repeats, ...state };
 }
 
-/** Changes what decides whether it counts, and the account with it. */
+/** Changes an entry's state, and updates the count. */
 function mark(entry, isAlive, isReferenced) {
   if (!entry.repeats) referenced += Number(isAlive && isReferenced) - Number(entry.isAlive && entry.isReferenced);
   entry.isAlive = isAlive;
   entry.isReferenced = isReferenced;
 }
 
-/** Sets it, or sets it anew; what was cleared stays so. */
+/** Sets or resets the timer, unless it was cleared. */
 function start(entry) {
   if (entry.callback === undefined) return;
   if (entry.isSet) clearTimer(entry.id);

@@ -1,4 +1,4 @@
-// `util.types`: tests of what a value is.
+// `util.types`: tests of a value's kind.
 
 import native from "codeyard:native";
 import { brandOf, isArguments, isBrand, isNamespace } from "./brands.js";
@@ -46,7 +46,7 @@ export const isTypedArray = (value) => isView(value) && typedArrayName(value) !=
 export const isDataView = (value) => isView(value) && typedArrayName(value) === undefined;
 export const isAnyArrayBuffer = (value) => isArrayBuffer(value) || isSharedArrayBuffer(value);
 
-/** Nothing of the host's is ever handed to programs as such. */
+/** Programs never receive external values of the host. */
 export const isExternal = () => false;
 export const isCryptoKey = () => false;
 export const isKeyObject = () => false;
@@ -81,7 +81,7 @@ export function isGeneratorFunction(value) {
 /** Whether it is an error of the engine or inherits from `Error`. */
 export const isError = (value) => isNativeError(value) || value instanceof Error;
 
-/** Whether the memory of a buffer was handed to someone else. */
+/** Whether a buffer's memory was transferred. */
 export function isDetached(buffer) {
   if (buffer.detached !== undefined) return buffer.detached;
   if (bufferByteLength(buffer) !== 0) return false;

@@ -8,11 +8,11 @@ import { URL } from "./url_class.js";
 import { Url, domainToAscii, format as formatLegacy, parse, resolve, resolveObject } from "./url_legacy.js";
 import { URLSearchParams } from "./url_search_params.js";
 
-/** What a path may contain and a URL shows only escaped, beyond what the parts of URLs escape anyway. */
+/** Path characters that a URL must escape, beyond the usual escapes of URLs. */
 const ESCAPED_IN_PATH = /[%\\\n\r\t?#[\]^|~]/g;
 const percent = (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** Whether a value has what a URL has, also one of another class. */
+/** Whether a value has a URL's properties, even if of another class. */
 function isUrl(value) {
   return Boolean(value?.href && value.protocol && value.auth === undefined && value.path === undefined);
 }

@@ -54,7 +54,7 @@ function pairsOf(init) {
   return native.formParse(text.startsWith("?") ? text.slice(1) : text);
 }
 
-/** What a URL needs of its parameters, and what the iterators need; filled by the class. */
+/** Internal access for URLs and the iterators; filled by the class. */
 const internals = {};
 
 /** Names and values in turn lie in one flat list: an append costs no object. */

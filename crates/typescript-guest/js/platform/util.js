@@ -45,7 +45,7 @@ export function deprecate(original, message, code) {
   return deprecated;
 }
 
-/** A log for developers of a library; here nobody switches it on. */
+/** A log for developers of a library; always off here. */
 export function debuglog() {
   return Object.assign(() => {}, { enabled: false });
 }

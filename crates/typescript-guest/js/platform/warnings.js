@@ -1,4 +1,4 @@
-// Warns the person who runs a program, through `process` where it exists, else on standard error.
+// Warns a program's user, through `process` if it exists, else on standard error.
 
 import native from "codeyard:native";
 

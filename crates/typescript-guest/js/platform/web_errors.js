@@ -1,8 +1,8 @@
-// The errors of the interfaces around `fetch`, in the words that Node uses for them.
+// The errors of the interfaces around `fetch`, with Node's messages.
 
 import { withCode } from "./errors.js";
 
-/** A member that was called on an object of another class. */
+/** The error of a member called on an object of another class. */
 export function invalidCall() {
   return withCode(new TypeError("Illegal invocation"), "ERR_INVALID_THIS");
 }
@@ -14,7 +14,7 @@ export function needArguments(method, given, needed) {
   throw new TypeError(`${method}: ${needed} argument${needed > 1 ? "s" : ""} required, but ${found} found.`);
 }
 
-/** Reads an object of options; nothing counts as an empty one. */
+/** Reads an object of options; `undefined` and `null` count as empty. */
 export function readDictionary(value, where) {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" && typeof value !== "function") {

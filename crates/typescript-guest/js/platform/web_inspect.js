@@ -1,4 +1,4 @@
-// How `util.inspect` and the console show objects of web interfaces: their class and some fields.
+// Printing of web interfaces' objects: their class and some fields.
 
 import { hiddenMethod } from "./interface.js";
 

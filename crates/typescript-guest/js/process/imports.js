@@ -1,4 +1,4 @@
-// What programs import: tools, files of the session, the engine's own modules and packages.
+// Modules that programs import: tools, files of the session, the engine's modules and packages.
 import { dirname } from "node:path";
 import vm from "node:vm";
 import { send } from "./lines.js";
@@ -13,7 +13,7 @@ const asked = new Map();
 const loaded = new Map();
 let lastId = 0;
 
-/** Asks the parent which module is meant. */
+/** Asks the parent to resolve a module. */
 function find(specifier, from) {
   const id = ++lastId;
   return new Promise((resolve) => {

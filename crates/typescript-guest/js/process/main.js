@@ -15,7 +15,7 @@ const REMEDY = "no network; use a tool (await tools.<server>.<tool>(args))";
 
 const { stdout, stderr } = process;
 
-/** Milliseconds between two looks at whether a program can still go on. */
+/** Milliseconds between two checks whether a program can still continue. */
 const LOOKS = 50;
 
 /** The run under way: `{id, end}`. */
@@ -41,7 +41,7 @@ async function run(message) {
   send({ __proto__: null, t: "done", id: message.id, ...ended });
 }
 
-/** Waits until everything that the program has printed is in the pipes. */
+/** Waits until all output of the program is in the pipes. */
 async function printed() {
   for (const stream of [stdout, stderr]) {
     if (stream.writableLength > 0) await new Promise((resolve) => stream.write("", resolve));
@@ -61,7 +61,7 @@ async function execute({ id, name, code, names, servers, isOnServer, assignsResu
   return { __proto__: null, finished: program.finish(value, assignsResult, id, most ?? undefined) };
 }
 
-/** Ends a run that awaits what nothing can settle; returns a function that ends the watch. */
+/** Ends a run that awaits a promise nothing can settle; returns a function that stops the watch. */
 function watchForStandstill() {
   const idle = timers.activeResources()?.length;
   if (idle === undefined) return () => {};

@@ -1,4 +1,4 @@
-// What the runtime asks of the machine, on an engine that is a process.
+// The machine's functions for the runtime, on a separate engine.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Buffer } from "node:buffer";
 import { send } from "./lines.js";
@@ -7,7 +7,7 @@ const { from } = Buffer;
 const { toString } = Buffer.prototype;
 const { apply } = Reflect;
 
-/** To which run code belongs, also after it has waited. */
+/** The run to which code belongs, even after an await. */
 const runs = new AsyncLocalStorage();
 
 let current;

@@ -1,4 +1,4 @@
-// What a run needs of `process`, and what programs must not find there.
+// Adapts `process` for runs, and hides the host's details.
 import process from "node:process";
 
 const { emit, listenerCount } = process;
@@ -12,12 +12,12 @@ let end;
 /** The platform's own listeners of each event, which do not count as the program's. */
 const OWN_LISTENERS = 1;
 
-/** Tells who ends the run when the program ends itself. */
+/** Registers the function that ends the run when the program exits. */
 export function onExit(callback) {
   end = callback;
 }
 
-/** Ends the program with its status. Nothing can stop code that catches the error and goes on. */
+/** Ends the program with a status. Code that catches the error can still continue. */
 function exit(code = undefined) {
   if (code !== undefined) process.exitCode = code;
   end(Number(process.exitCode ?? 0));
@@ -32,7 +32,7 @@ function shownDirectory() {
   return mount === undefined ? real : real.slice(mount.length - 1);
 }
 
-/** Replaces what would tell of the host or end the session. */
+/** Replaces members that would reveal the host or end the session. */
 export function install() {
   for (const name of Object.keys(process.env)) delete process.env[name];
   process.argv.splice(0, process.argv.length, "codeyard", "program");
@@ -41,12 +41,12 @@ export function install() {
   process.cwd = shownDirectory;
 }
 
-/** Forgets how an earlier program of the session ended. */
+/** Clears the exit state of an earlier program. */
 export function begin() {
   process.exitCode = undefined;
 }
 
-/** Tells the program that it ends; returns the status that it ends with. */
+/** Emits the end to the program; returns the exit status. */
 export function finish() {
   const status = Number(process.exitCode ?? 0);
   apply(emit, process, ["exit", status]);

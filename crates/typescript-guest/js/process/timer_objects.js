@@ -81,7 +81,7 @@ export function install() {
   }
 }
 
-/** Lets everything run that is due. */
+/** Runs everything that is due. */
 export function turn() {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -93,7 +93,7 @@ export function watch(look, milliseconds) {
   return () => clearInterval(timer);
 }
 
-/** What keeps the process alive; undefined where the engine cannot tell. */
+/** Resources that keep the process alive; undefined if unknown. */
 export function activeResources() {
   if ("Deno" in globalThis) return undefined;
   return process.getActiveResourcesInfo();

@@ -1,4 +1,4 @@
-// Builds the platform, and gives the host's loop the functions that it calls.
+// Builds the platform, and exports the functions for the host's loop.
 import native from "codeyard:native";
 import { completeStacks } from "./error_stack.js";
 import "./globals.js";
@@ -12,7 +12,7 @@ installSession();
 hideFunctions();
 completeStacks();
 
-/** The engine would show programs the functions that are under way, also those of this runtime. */
+/** Hides active functions, which the engine would show to programs, even this runtime's. */
 function hideFunctions() {
   const { prepareStackTrace } = Error;
   Error.prepareStackTrace = (_, sites) => sites;

@@ -34,7 +34,7 @@ let lastId = 0;
 let lastRaw;
 let isOnServer = false;
 
-/** The promise of a call. It notices whether the program looks at its result. */
+/** The promise of a call, which records whether the program uses its result. */
 class Call extends PromiseOf {
   static get [Symbol.species]() {
     return PromiseOf;
@@ -84,7 +84,7 @@ function argumentsOf(label, given) {
   return args;
 }
 
-/** What the host calls with each answer: the value of a call, or the error of a failed one. */
+/** Called with each answer of the host: the value of a call, or the error of a failed call. */
 export function reply(id, ok, error) {
   const waiting = apply(getKey, pending, [id]);
   if (waiting === undefined) return;
@@ -182,7 +182,7 @@ export function begin(isServer) {
   apply(clear, unawaited, []);
 }
 
-/** The calls that the program made and never looked at: the first as `{label, stack}`, and their number. */
+/** Calls whose results the program never used: the first as `{label, stack}`, and their number. */
 export function forgotten() {
   let first;
   apply(forEach, unawaited, [(call) => (first ??= call)]);

@@ -58,7 +58,7 @@ export function rejected(promise, reason, isHandled) {
   else apply(setKey, rejections, [promise, reason]);
 }
 
-/** What went wrong beside the program's own value; `undefined` if nothing did. */
+/** An error beside the program's own value; `undefined` if there is none. */
 export function leftover() {
   const { first, count } = calls.forgotten();
   if (first !== undefined) {

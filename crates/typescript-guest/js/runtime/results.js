@@ -20,7 +20,7 @@ const { toString: bigIntToString } = BigInt.prototype;
 const { apply } = Reflect;
 const [NumberOf, StringOf, MapOf, SetOf, ErrorOf, BytesOf] = [Number, String, Map, Set, Error, Uint8Array];
 
-/** Longest text that is looked at for an image. */
+/** Maximum length of a text that may be an image. */
 const MAX_SVG = 1_000_000;
 const SVG = /^\s*(?:<\?xml[^>]*>\s*)?<svg[\s>]/;
 

@@ -1,4 +1,4 @@
-// What a session's programs find beside the platform: tools, files and results.
+// Globals of a session's programs beside the platform: tools, files and results.
 import files from "./fs_promises.js";
 import { lastRawResult, ToolError } from "./calls.js";
 import { keptResult } from "./program.js";

@@ -13,7 +13,7 @@ export function knowServers(names) {
   known = names;
 }
 
-/** What is shown of a part of the tree that is printed. */
+/** The printed form of a part of the tree. */
 const shownAs = (text) => ({ __proto__: null, [Symbol.for("nodejs.util.inspect.custom")]: text });
 
 export const tools = new Proxy(shownAs(() => `[tools: ${known}]`), {
@@ -56,7 +56,7 @@ function isName(key) {
   return typeof key === "string" && !setHas(RESERVED, key);
 }
 
-/** What the language gets when it prints or converts a part of the tree. */
+/** The value for printing or converting a part of the tree. */
 function described(key, label) {
   if (key === "toString" || key === "toJSON") return () => `[${label}]`;
   if (key === Symbol.toStringTag) return label;
@@ -75,7 +75,7 @@ export function toolcall(first, second, third) {
   return callTool(stringSlice(first, 0, cut), stringSlice(first, cut + 1), [second]);
 }
 
-/** Tools that do what some words say, best first; `more` and `nearest` as in the tool `search_tools`. */
+/** Tools that match a query, best first; `more` and `nearest` as in the tool `search_tools`. */
 export async function searchTools(query, limit = 5, detail = "summary") {
   const options = typeof limit === "object" && limit !== null ? limit : { limit, detail };
   const found = await host("search", {

@@ -124,7 +124,7 @@ async function runCase(group, { section, name, programs, files, module }) {
   return { ...line, expect };
 }
 
-/** What a child answers, which runs the case in a directory of its own. */
+/** The answer of a child, which runs the case in its own directory. */
 function answerOf(input, files, name) {
   const directory = mkdtempSync(join(tmpdir(), "case-"));
   for (const [path, text] of Object.entries(files)) writeFileSync(join(directory, path), text);

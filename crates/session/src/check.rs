@@ -1,6 +1,6 @@
-//! The check before a run: decides what calls that would fail mean for the run.
+//! The check before a run: refuses or reports a program with calls that would fail.
 //!
-//! The implementation of `Check` decides which calls would fail.
+//! The implementation of `Check` finds these calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use check::{Names, Program, Report};
 use sandbox::{BoxFuture, Run};
 use types::{CheckMode, GuestError, Language, Outcome, Principal, SessionFate, Status};
 
-/// Bytes of a program that is parsed on this thread; parsing a longer one takes milliseconds.
+/// Maximum bytes of a program to parse on this thread; parsing a longer program takes milliseconds.
 const SHORT: usize = 16 * 1024;
 
-/// Wait for servers that the program names and that have not listed their tools yet.
+/// Longest wait for tool lists of servers that the program names.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Checks programs against the available tools.
@@ -27,7 +27,7 @@ pub trait Check: Send + Sync {
     ) -> BoxFuture<'a, Report>;
 }
 
-/// A check that finds nothing.
+/// A check without findings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCheck;
 
@@ -50,7 +50,7 @@ pub(crate) struct Checked {
     pub(crate) report: Report,
 }
 
-/// Parses a program and checks it as its profile says.
+/// Parses a program and checks it according to the run's profile.
 pub(crate) async fn checked(check: &dyn Check, principal: &Principal, run: &Run, names: &Names) -> Checked {
     let code = &run.spec.code;
     if run.spec.language != Language::Python {

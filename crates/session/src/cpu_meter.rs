@@ -1,4 +1,4 @@
-//! Measures the CPU time of a run: of its processes, and of the host's threads that work for it.
+//! Measures the CPU time of a run: of its processes, and of the host's threads that work for the run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,34 +8,33 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use sandbox::BoxFuture;
 
-/// Adds up CPU time. Clones share the sums. The default counts nothing.
+/// Sums CPU time. Clones share the sums. The default discards all time.
 #[derive(Clone, Default)]
 pub struct CpuMeter {
     sums: Option<Arc<Sums>>,
 }
 
-/// In nanoseconds.
+/// Sums in nanoseconds.
 struct Sums {
     host: AtomicU64,
     guest: AtomicU64,
-    /// Receives what nobody has taken.
+    /// Receives the rest that was not taken.
     rest: Option<Box<dyn FnOnce(CpuTimes) + Send + Sync>>,
 }
 
-/// Where CPU time was spent.
+/// CPU time by place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// By threads of the host.
+    /// Time of the host's threads.
     pub host: Duration,
-    /// By processes of the session.
+    /// Time of the session's processes.
     pub guest: Duration,
 }
 
 // === impl CpuMeter ===
 
 impl CpuMeter {
-    /// A meter that counts. When its last clone is dropped, `rest` receives what was not taken: the work of a client
-    /// that left.
+    /// A meter whose last clone passes the rest that was not taken to `rest`, for example after a client disconnected.
     pub fn new(rest: impl FnOnce(CpuTimes) + Send + Sync + 'static) -> CpuMeter {
         let sums = Sums {
             host: AtomicU64::new(0),
@@ -47,10 +46,9 @@ impl CpuMeter {
         }
     }
 
-    /// Does the work, and counts the CPU time of the thread that polls it. Work that moves to other threads or tasks
-    /// is not counted.
+    /// Counts the CPU time of the thread that polls the work. Excludes work on other threads or in other tasks.
     ///
-    /// The work is boxed: a future of a run is large, and each move would copy it on the stack.
+    /// The work is boxed, because a run's future is large, and each move would copy the future on the stack.
     pub async fn around<T>(&self, mut work: BoxFuture<'_, T>) -> T {
         if self.sums.is_none() {
             return work.await;
@@ -64,21 +62,21 @@ impl CpuMeter {
         .await
     }
 
-    /// Counts time of the host that was measured elsewhere.
+    /// Adds time of the host that was measured elsewhere.
     pub fn add_host(&self, time: Duration) {
         if let Some(sums) = &self.sums {
             add(&sums.host, time);
         }
     }
 
-    /// Counts time of the session's processes.
+    /// Adds time of the session's processes.
     pub fn add_guest(&self, time: Duration) {
         if let Some(sums) = &self.sums {
             add(&sums.guest, time);
         }
     }
 
-    /// The sums since the last call of this function.
+    /// The sums since the last call of `take`.
     pub fn take(&self) -> CpuTimes {
         self.sums.as_deref().map(Sums::take).unwrap_or_default()
     }

@@ -51,11 +51,11 @@ pub(crate) struct Driver {
     read_only: Vec<Attachment>,
     /// Keeps the guest's directories on the host.
     lease: Option<Box<dyn Send + Sync>>,
-    /// Message about those directories for the next result.
+    /// Message about the guest's directories for the next result.
     files_notice: Option<String>,
     /// Whether files in `/workspace`, `/results` and `/scratch` outlive the guest.
     keeps_files: bool,
-    /// Names that the guest's runs have left bound.
+    /// Names that the guest's runs left bound.
     names: Names,
     /// Whether the guest's memory was measured since its last run.
     measured: bool,
@@ -82,7 +82,7 @@ impl Threads {
         };
     }
 
-    /// Whether a run with this reach would let leftover threads reach more servers.
+    /// Whether a run with this reach would give leftover threads more servers.
     fn would_gain(&self, run: &Reach) -> bool {
         match self {
             Threads::None => false,
@@ -96,7 +96,7 @@ impl Threads {
 impl Job {
     pub(crate) fn refuse(self, error: SessionError) {
         self.request.record.give_up(error.refused());
-        // The caller may be gone.
+        // The caller may have dropped its future.
         let _ = self.reply.send(Err(error));
     }
 }
@@ -135,7 +135,7 @@ impl Driver {
             }
         }
         if let Some(guest) = self.guest.take() {
-            // Ending processes keeps the kernel busy; after this pause the successor has started.
+            // The end of processes keeps the kernel busy. After this pause the successor has started.
             sleep(ENDING_PAUSE).await;
             guest.close().await;
         }
@@ -144,8 +144,8 @@ impl Driver {
         }
     }
 
-    /// Waits for a run, the end of the idle time, or the end of the guest. Measures the guest once it has been idle
-    /// for a while.
+    /// Waits for a run, the end of the idle time, or the end of the guest. Measures the guest after `RESTING` of idle
+    /// time.
     async fn wait(&mut self, until: Instant) {
         let rests = Instant::now() + RESTING;
         if self.guest.is_some() && !self.measured && rests < until {
@@ -194,7 +194,7 @@ impl Driver {
         self.shared.table().died(&self.key, self.id, LossReason::Died);
     }
 
-    /// One run: from the launch, if there is no guest, to the answer.
+    /// One run: from the launch, if needed, to the answer.
     async fn turn(&mut self, job: Job) {
         let Job { request, mut reply } = job;
         let RunRequest {
@@ -229,7 +229,7 @@ impl Driver {
             let work = Box::pin(self.work(run, turn, calls, &started, &mut findings, &mut record));
             let mut work = pin!(meter.around(work));
             let outgrown = async {
-                // Start after the program begins: an earlier delay of the measurement is not the program's fault.
+                // Start after the program begins, so that earlier delays of the measurement do not count.
                 started.notified().await;
                 files.outgrown(&principal).await;
             };
@@ -283,13 +283,13 @@ impl Driver {
         }
     }
 
-    /// Records how the turn ended; returns the loss of an earlier life that the result must report.
+    /// Records the end of the turn; returns the loss of an earlier life for the result.
     fn settle(&mut self, ended: TurnEnd) -> Option<LossReason> {
         if let TurnEnd::Lost(why) = &ended {
             self.lose(why);
         }
         let mut table = self.shared.table();
-        // A failed launch started no new life; a later result will report the loss.
+        // A failed launch started no new life, so a later result reports the loss.
         let notice = match ended {
             TurnEnd::NoGuest => None,
             TurnEnd::Kept | TurnEnd::Lost(_) => table.take_notice(&self.key, self.id),
@@ -298,7 +298,7 @@ impl Driver {
         notice
     }
 
-    /// The result's messages about an earlier life and the session's directories.
+    /// Messages for the result about an earlier life and the session's directories.
     fn notices(&mut self, lost: Option<&LossReason>) -> Option<String> {
         let lost = lost.map(|why| self.notice(why));
         let notices: Vec<String> = lost.into_iter().chain(self.files_notice.take()).collect();
@@ -412,7 +412,7 @@ impl Driver {
         checked(check, principal, run, &self.names).await
     }
 
-    /// A limit that the caller named and that differs from the limit of the open session.
+    /// A requested limit that differs from the limit of the open session.
     fn other_limit(&self, granted: &Granted) -> Option<Limit> {
         let named = granted.named.iter().copied();
         named
@@ -474,7 +474,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// Callers must stop waiting, however the task ends.
+    /// Ends the wait of callers, even after a panic.
     fn drop(&mut self) {
         if let Some(life) = self.life.take() {
             life.closed();
@@ -524,7 +524,7 @@ fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size
     }
 }
 
-/// Records the end of a run. If recording is required and fails, the caller gets that error instead of the outcome.
+/// Records the end of a run. If a required record fails, the caller receives the error instead of the outcome.
 async fn write_down(
     record: RunRecord,
     result: Result<Outcome, SessionError>,

@@ -1,4 +1,4 @@
-//! The host files that sessions see: an implementation of `Files` decides, the driver attaches.
+//! Host files in sessions: an implementation of `Files` selects them, the driver attaches them.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use types::{Principal, SessionName};
 pub struct Given {
     /// Directories to attach at launch.
     pub attachments: Vec<Attachment>,
-    /// Keeps the directories; held as long as the session may see them.
+    /// Keeps the directories while the session may see them.
     pub lease: Option<Box<dyn Send + Sync>>,
     /// Message for programs about the directories, in the session's next result.
     pub notice: Option<String>,
@@ -19,14 +19,14 @@ pub struct Given {
 /// Returns the bytes that a session holds on a device in unnamed files.
 pub type Unlinked<'a> = &'a mut (dyn FnMut(u64) -> u64 + Send);
 
-/// How much a principal may still write.
+/// Space that a principal may still use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// Unlimited here: no quota, or one that the kernel enforces.
+    /// Unlimited here: no quota, or a quota that the kernel enforces.
     Unbound,
     /// Bytes left.
     Left(u64),
-    /// The quota is exceeded: runs can only delete until the files take less.
+    /// The quota is exceeded: runs can only delete files.
     Over {
         /// Bytes in use.
         used: u64,
@@ -100,20 +100,20 @@ fn mebibytes(bytes: u64) -> f64 {
 pub struct SharedTree {
     /// Source and target.
     pub attachment: Attachment,
-    /// Keeps the tree; held as long as a session may see it.
+    /// Keeps the tree while a session may see it.
     pub lease: Box<dyn Send + Sync>,
 }
 
-/// Decides which directories sessions see.
+/// Selects the directories of sessions.
 pub trait Files: Send + Sync {
-    /// The directories of a session that is about to be launched.
+    /// The directories of a session before its launch.
     fn of<'a>(
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
     ) -> BoxFuture<'a, Result<Given, LaunchError>>;
 
-    /// Looks for changes since the previous run, so that the check and the program use the current state.
+    /// Detects changes since the previous run, so that check and program use the current state.
     fn look(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -121,8 +121,8 @@ pub trait Files: Send + Sync {
     /// The tree of tools and skills for this program. The driver replaces an older tree of the session.
     fn shared<'a>(&'a self, principal: &'a Principal, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
 
-    /// How much the principal may still write if the kernel enforces no quota; measured before and after a run.
-    /// `unlinked` returns the bytes that the session holds on a device in unnamed files; call it only after writes.
+    /// The principal's remaining space, unless the kernel enforces the quota; measured before and after a run.
+    /// `unlinked` returns the bytes of the session's unnamed files on a device. Call `unlinked` only after writes.
     fn allowance<'a>(
         &'a self,
         _principal: &'a Principal,
@@ -131,12 +131,12 @@ pub trait Files: Send + Sync {
         Box::pin(std::future::ready(Allowance::Unbound))
     }
 
-    /// Called when a session has ended and its lease is dropped; another session may already have its name.
+    /// Called after a session has ended and its lease is dropped. Another session may already have the name.
     fn ended<'a>(&'a self, _principal: &'a Principal, _session: &'a SessionName) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Resolves when a principal's files outgrow their quota during a run, unless the kernel enforces the quota.
+    /// Resolves when a principal's files exceed their quota during a run, unless the kernel enforces the quota.
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()>;
 }
 

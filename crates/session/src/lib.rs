@@ -1,4 +1,4 @@
-//! The life of sessions: one driver task each, which runs programs one after another in one guest.
+//! The life of sessions. Each has a driver task, which runs programs one after another in one guest.
 //!
 //! ```text
 //!              run                  guest there         kept
@@ -10,8 +10,8 @@
 //!  Opening, Idle, Lost ── idle for long, room or memory needed ──► Closed        any ── close ──► Closed
 //! ```
 //!
-//! A session that is Lost or Closed starts with a new guest at the next run of its name. The result of that run
-//! reports that variables are lost, and why. `table` decides, `driver` acts.
+//! A Lost or Closed session starts with a new guest at the next run of its name. The result of this run reports the
+//! loss of variables with the reason. `table` decides, `driver` acts.
 
 mod check;
 mod cpu_meter;

@@ -1,22 +1,22 @@
-//! Checks session names that clients write, and mints names for the host.
+//! Checks session names from clients, and creates names for the host.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use types::{RunId, SessionId, SessionName};
 
-/// Characters.
+/// Maximum characters.
 const MAX_NAME: usize = 64;
 
-/// Bytes of a wrong name that an error repeats.
+/// Maximum bytes of a wrong name in an error.
 const MAX_SHOWN: usize = 80;
 
-/// Letters of minted names, without easily confused ones.
+/// Letters of new names, without easily confused letters.
 const LETTERS: [char; 32] = [
     'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x',
     'y', 'z', '2', '3', '4', '5', '6', '7', '8', '9', 'i',
 ];
 
-/// A text that is not a session name.
+/// An invalid session name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not '{0}'")]
 pub struct BadName(String);
@@ -31,7 +31,7 @@ pub fn session_name(name: &str) -> Result<SessionName, BadName> {
     }
 }
 
-/// The session of a principal that names none.
+/// The session of requests without a name.
 pub fn default_name() -> SessionName {
     SessionName::new("default")
 }

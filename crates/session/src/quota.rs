@@ -1,4 +1,4 @@
-//! How many sessions may be open over several [`Sessions`](crate::Sessions), in all and of one principal.
+//! Limits on open sessions over several [`Sessions`](crate::Sessions), in total and per principal.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::Instant;
 use types::Principal;
 
-/// Shared by all [`Sessions`](crate::Sessions) that it bounds. Cheap to clone.
+/// A limit that several [`Sessions`](crate::Sessions) share. Cheap to clone.
 #[derive(Clone)]
 pub struct SessionQuota {
     shared: Arc<SharedQuota>,
@@ -25,12 +25,12 @@ struct QuotaState {
     members: Vec<Weak<dyn QuotaMember>>,
 }
 
-/// Sessions that are bounded together with others. Its methods are called while the quota is not locked.
+/// Sessions under a shared quota. The caller of these methods must not hold the quota's lock.
 pub(crate) trait QuotaMember: Send + Sync {
-    /// When the idle session was used that was unused longest, perhaps of one principal.
+    /// Last use of the least recently used idle session, of one principal if given.
     fn oldest_use(&self, of: Option<&Principal>) -> Option<Instant>;
 
-    /// Ends that session; `false` if none is idle any more.
+    /// Ends the least recently used idle session; `false` if no session is idle.
     fn end_oldest(&self, of: Option<&Principal>) -> bool;
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct QuotaPlace {
     principal: Principal,
 }
 
-/// Whose sessions are too many, and how many there are.
+/// The exceeded limit, with the number of open sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     OfAll(usize),
@@ -67,8 +67,8 @@ impl SessionQuota {
         state.members.push(member);
     }
 
-    /// A place for one more session of this principal. At the limit, the idle session ends that was unused longest.
-    /// No table may be locked meanwhile.
+    /// A place for one more session of this principal. At the limit, ends the least recently used idle session. The
+    /// caller must not hold a table's lock.
     pub(crate) fn place(&self, principal: &Principal) -> Result<QuotaPlace, Full> {
         loop {
             let Err(full) = self.take(principal) else {
@@ -98,9 +98,9 @@ impl SessionQuota {
         Ok(())
     }
 
-    /// Returns whether a session ended; `false` if all of them are busy.
+    /// Ends the least recently used idle session; `false` if all sessions are busy.
     fn end_oldest(&self, of: Option<&Principal>) -> bool {
-        // A member's table is locked below, and whoever holds a table may give back a place.
+        // Release the quota's lock before locking a member's table: a holder of a table may return a place.
         let members: Vec<_> = self.lock().members.iter().filter_map(Weak::upgrade).collect();
         let used = members
             .iter()

@@ -24,10 +24,10 @@ pub struct RunRequest {
     pub cancel: CancellationToken,
     /// Handle and record of the run.
     pub record: RunRecord,
-    /// Waits until the run may start, once the session is free. The run holds the value until its end. `None` starts
+    /// Waits until the run may start, after the session is free. The run holds the value until its end. `None` starts
     /// the run at once.
     pub turn: Option<BoxFuture<'static, Box<dyn Send>>>,
-    /// Counts the CPU time of the run. A run whose processes cannot be measured counts its duration.
+    /// Counts the CPU time of the run, or its duration if its processes cannot be measured.
     pub meter: CpuMeter,
 }
 
@@ -42,7 +42,7 @@ pub struct RunResult {
     pub outcome: Outcome,
     /// The findings of the check, one line each.
     pub findings: Vec<String>,
-    /// Reports that an earlier life of the session is lost, and why.
+    /// Reports the loss of an earlier life of the session, with the reason.
     pub notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,
@@ -55,7 +55,7 @@ pub enum SessionError {
     /// No guest could be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// Too many runs wait for their turn.
+    /// The session's queue is full.
     #[error(
         "session '{session}' has {waiting} runs waiting already; wait for one to end or use another session"
     )]
@@ -65,7 +65,7 @@ pub enum SessionError {
         /// Waiting runs.
         waiting: usize,
     },
-    /// The session is open with another value of a limit that the caller named.
+    /// The open session has another value of a requested limit.
     #[error(
         "limits.{limit}: session '{session}' is open with {has}, not {asked}, and keeps it until it ends; leave \
          `{limit}` out, or open another session"
@@ -80,13 +80,13 @@ pub enum SessionError {
         /// The requested value.
         asked: String,
     },
-    /// Every session that the principal may have is busy.
+    /// All sessions of the principal are busy, and the principal may not open another.
     #[error("all {open} open sessions are busy; wait for one to end or continue one by its name")]
     TooManySessions {
         /// Open sessions.
         open: usize,
     },
-    /// Every session that all principals together may have is busy.
+    /// All sessions of all principals are busy, and no other may be opened.
     #[error("all {open} sessions that this codeyard may open are busy; try again in a moment")]
     TooManySessionsOfAll {
         /// Open sessions.
@@ -97,16 +97,16 @@ pub enum SessionError {
         "the program was not run: codeyard is ending, or its virtual server has changed; send the request again"
     )]
     Closing,
-    /// The principal may not use this host any more.
-    #[error("the program was not run: its user has no access to this codeyard any more")]
+    /// The principal may no longer use this host.
+    #[error("the program was not run: its user no longer has access to this codeyard")]
     Dismissed,
     /// Another process runs the session from now on.
     #[error("the program was not run: its session is moving to another process; send the request again")]
     Moved,
-    /// The run would leave no record.
+    /// The run could not be recorded.
     #[error("the program was not run: {0}")]
     NotRecorded(NotRecorded),
-    /// The end of the run left no record.
+    /// The end of the run could not be recorded.
     #[error("the program was run, but its result is withheld: {0}")]
     EndNotRecorded(NotRecorded),
     /// The task of the session ended without an answer.

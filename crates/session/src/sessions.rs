@@ -1,4 +1,4 @@
-//! All sessions of one process: where runs enter.
+//! All sessions of one process: the entry point of runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,7 +21,7 @@ use crate::quota::{Full, QuotaMember, QuotaPlace, SessionQuota};
 use crate::request::{RunRequest, RunResult, SessionError};
 use crate::table::{Accepted, Key, LossReason, Refusal, Table, Ticket};
 
-/// Time for the guests of all sessions to end when the host ends.
+/// Deadline for the end of all guests when the host ends.
 const CLOSING: Duration = Duration::from_secs(8);
 
 type PendingResult = oneshot::Receiver<Result<RunResult, SessionError>>;
@@ -61,9 +61,9 @@ pub struct OpenSession {
     pub language: Language,
     /// Name of the session.
     pub session: SessionName,
-    /// When its first run was asked for.
+    /// Time of the first request.
     pub opened: Instant,
-    /// When its last run was asked for or ended.
+    /// Time of the last request or of the end of its run.
     pub used: Instant,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct SharedSessions {
 impl Default for SessionsConfig {
     fn default() -> Self {
         Self {
-            // An idle session costs a few megabytes, so this limit catches mistakes rather than use.
+            // An idle session costs a few megabytes, so this limit catches mistakes, not normal use.
             max_sessions: 64,
             // A client that queues more runs is out of control.
             max_queue: 64,
@@ -116,7 +116,7 @@ impl Default for SessionsConfig {
 // === impl Sessions ===
 
 impl Sessions {
-    /// Prepares sessions on this backend, perhaps within a quota that other sessions share; starts nothing.
+    /// Prepares sessions on this backend, within a shared quota if given; starts nothing.
     pub fn new(
         backend: Arc<dyn Backend>,
         files: Arc<dyn Files>,
@@ -182,7 +182,7 @@ impl Sessions {
         answered.unwrap_or(Err(SessionError::Failed { session }))
     }
 
-    /// The idle sessions and their memory, unordered. A session appears a moment after it becomes idle.
+    /// The idle sessions and their memory, unordered. A session appears shortly after its run.
     pub fn idle(&self) -> Vec<IdleSession> {
         self.shared.table().idle()
     }
@@ -200,7 +200,7 @@ impl Sessions {
         }
     }
 
-    /// Makes the next run of a session report that its variables are lost: another process ran it and has ended.
+    /// Makes the next run of a session report lost variables, because the process that ran the session has ended.
     pub fn report_lost(&self, principal: &Principal, language: Language, name: SessionName) {
         let key = Key {
             principal: principal.clone(),
@@ -216,7 +216,7 @@ impl Sessions {
         self.end_all_of(principal, || SessionError::Dismissed).await;
     }
 
-    /// The same for a principal whose sessions another process runs from now on.
+    /// Ends the sessions of a principal whose sessions another process runs from now on.
     pub async fn hand_over(&self, principal: &Principal) {
         self.end_all_of(principal, || SessionError::Moved).await;
     }
@@ -262,7 +262,7 @@ impl SharedSessions {
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The table in which a run of this session can be queued, and the place of a session that is not open.
+    /// Locks the table to queue a run of this session. Also returns a place in the quota for a new session.
     fn admit(&self, key: &Key) -> Result<(MutexGuard<'_, Table<Job>>, Option<QuotaPlace>), Refusal> {
         let Some(quota) = &self.quota else {
             let mut table = self.table();

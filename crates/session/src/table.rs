@@ -1,4 +1,4 @@
-//! Decides what happens to sessions and their queues: no I/O, no clock, no tasks.
+//! The state of sessions and their queues: no I/O, no clock, no tasks.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::names::mint_session;
 use crate::quota::QuotaPlace;
 use crate::sessions::{IdleSession, OpenSession, SessionsConfig};
 
-/// Ended sessions per principal whose end is remembered for a notice.
+/// Maximum ended sessions per principal with a stored notice.
 const MAX_REMEMBERED: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,13 +35,13 @@ pub(crate) enum LossReason {
     Died,
     /// Threads of an earlier run remain, and the next run may reach more servers than that run.
     Threads,
-    /// Unused for this time.
+    /// The session was idle for this time.
     Idle(Duration),
-    /// Another session needed room.
+    /// The session made room for another session.
     Room,
-    /// Idle sessions together exceeded this many bytes.
+    /// Idle sessions together exceeded this number of bytes.
     Memory(u64),
-    /// The process that ran the session has ended, or lost it to another.
+    /// The process that ran the session has ended, or another process took over.
     Moved,
     /// The session's driver failed.
     Inside,
@@ -85,14 +85,14 @@ struct Session<J> {
     used: Instant,
     /// Bytes, while the session is idle.
     memory: u64,
-    /// Its place in a quota, given back when the session leaves the table.
+    /// Place in a quota, released when the session leaves the table.
     _place: Option<QuotaPlace>,
 }
 
 /// See the diagram of the crate. Closed sessions are not in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionState {
-    /// No guest yet; none was lost.
+    /// No guest yet, and no loss.
     Opening,
     /// A run is active, or its guest is being launched.
     Running,
@@ -117,7 +117,7 @@ pub(crate) enum Refusal {
     TooManySessions {
         open: usize,
     },
-    /// Of all principals.
+    /// The limit on sessions of all principals is reached.
     TooManySessionsOfAll {
         open: usize,
     },
@@ -145,7 +145,7 @@ impl<J> Table<J> {
         }
     }
 
-    /// A name that this principal neither has nor had recently.
+    /// A new name that this principal has not used recently.
     pub(crate) fn mint(&self, principal: &Principal, language: Language) -> SessionName {
         mint_session(|name| {
             let key = Key {
@@ -399,12 +399,12 @@ impl<J> Table<J> {
         }
     }
 
-    /// When the session without runs was used that was unused longest.
+    /// Last use of the least recently used session without runs.
     pub(crate) fn oldest_use(&self, of: Option<&Principal>) -> Option<Instant> {
         self.oldest_free(of).map(|(_, session)| session.used)
     }
 
-    /// Ends that session to make room for another one; `false` if every session has runs.
+    /// Ends the least recently used session without runs to make room; `false` if every session has runs.
     pub(crate) fn end_oldest(&mut self, of: Option<&Principal>) -> bool {
         let oldest = self
             .oldest_free(of)

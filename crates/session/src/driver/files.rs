@@ -1,4 +1,4 @@
-//! The directories that a session's guest sees at its start and before each later run.
+//! Directories of a session's guest, at its start and before each later run.
 
 use sandbox::{Attachment, AttachmentAccess, LaunchError};
 

@@ -1,7 +1,6 @@
-//! The host calls of a run, and the judgement of the calls that its guest has found in the program.
+//! The host calls of a run, and the check of the calls that the guest found in the program.
 //!
-//! A guest that reads its programs itself sends what it found before it runs them. The host parses no text of such a
-//! language.
+//! A guest that parses programs sends the calls before it runs a program. The host never parses such a language.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +16,7 @@ use types::{
 
 use crate::check::{Check, refused};
 
-/// Wait for servers that the program names and that have not listed their tools yet.
+/// Longest wait for tool lists of servers that the program names.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct JudgedCalls {
@@ -27,7 +26,7 @@ pub(super) struct JudgedCalls {
     language: Language,
     mode: CheckMode,
     report: Mutex<Report>,
-    /// Whether the program has made a call. From then on it runs, whatever the guest says.
+    /// Whether the program has made a call, which proves that the program runs, whatever the guest reports.
     runs: AtomicBool,
 }
 
@@ -50,7 +49,7 @@ impl JudgedCalls {
         }
     }
 
-    /// What was found, and the outcome: a refusal if the guest did not run the program for it.
+    /// The report and the outcome: a refusal if the guest did not run the program because of the report.
     pub(super) fn settle(&self, outcome: Outcome) -> (Report, Outcome) {
         let report = std::mem::take(&mut *self.report.lock().unwrap_or_else(PoisonError::into_inner));
         let is_refused = self.refuses(&report)

@@ -1,4 +1,4 @@
-//! The decisions about sessions, one by one and against a model.
+//! Decisions about sessions, one by one and against a model.
 
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn a_waiting_run_can_be_withdrawn_and_a_running_one_not() {
 }
 
 #[test]
-fn a_loss_is_said_once() {
+fn a_loss_is_reported_once() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     assert_eq!(
@@ -132,7 +132,7 @@ fn a_loss_is_said_once() {
 }
 
 #[test]
-fn a_failed_launch_loses_nothing_and_forgets_nothing() {
+fn a_failed_launch_keeps_the_notice_of_a_loss() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     world.take(&a, driver, 1);
@@ -152,7 +152,7 @@ fn a_failed_launch_loses_nothing_and_forgets_nothing() {
 }
 
 #[test]
-fn an_idle_session_is_closed_and_its_next_life_says_so() {
+fn an_idle_session_is_closed_and_its_next_life_reports_the_loss() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     world.run(&a, driver, 1, TurnEnd::Kept);
@@ -166,14 +166,14 @@ fn an_idle_session_is_closed_and_its_next_life_says_so() {
     assert_ne!(next, driver);
     assert!(
         matches!(world.table.next(&a, driver, world.now), Next::Stop),
-        "the old driver has no say"
+        "the old driver has no effect"
     );
     let notice = world.run(&a, next, 2, TurnEnd::Kept);
     assert_eq!(notice, Some(LossReason::Idle(config().idle_time)));
 }
 
 #[test]
-fn the_session_unused_for_longest_makes_room() {
+fn the_least_recently_used_session_makes_room() {
     let mut world = World::new();
     let (a, b, c) = (key("p", "a"), key("p", "b"), key("p", "c"));
     let driver_a = world.open(&a, 1);
@@ -202,7 +202,7 @@ fn the_session_unused_for_longest_makes_room() {
 }
 
 #[test]
-fn a_closed_table_gives_back_what_waits_and_takes_nothing() {
+fn a_closed_table_returns_waiting_runs_and_accepts_none() {
     let (mut world, a) = (World::new(), key("p", "a"));
     let driver = world.open(&a, 1);
     let contact = world.join(&a, 2).contact;
@@ -252,7 +252,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The required behaviour of a session in a few lines: the model that the table is compared with.
+/// A model of one session, to compare with the table.
 #[derive(Default)]
 struct Model {
     driver: Option<DriverId>,

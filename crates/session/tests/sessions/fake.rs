@@ -1,4 +1,4 @@
-//! A scripted guest: each program is one command, so that tests can choose every ending.
+//! A scripted guest: each program is one command, so that tests control the end of every run.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ use types::{
 /// Bytes of every guest.
 pub const MEMORY: u64 = 1 << 20;
 
-/// What a test observes and controls of all guests.
+/// State of all guests, for tests to observe and control.
 #[derive(Default)]
 pub struct Stage {
     pub alive: AtomicUsize,
@@ -36,7 +36,7 @@ pub struct Stage {
     pub begun: Notify,
     gates: Mutex<HashMap<String, Arc<Semaphore>>>,
     death: Notify,
-    /// How the next launches fail.
+    /// Failures of the next launches.
     pub launches: Mutex<Vec<Launch>>,
 }
 
@@ -50,7 +50,7 @@ pub struct Stages(pub Arc<Stage>);
 
 struct Actor {
     stage: Arc<Stage>,
-    /// Runs so far: the state of this session.
+    /// Number of runs so far: the state of this session.
     runs: u32,
     working: bool,
     dead: bool,

@@ -1,4 +1,4 @@
-//! Sessions on scripted guests: order, parallel work, cancellation, losses, idle time, room and the end.
+//! Sessions on scripted guests: order, concurrency, cancellation, losses, idle time, limits and shutdown.
 
 mod fake;
 mod quota;
@@ -30,7 +30,7 @@ async fn begin(sessions: &Sessions, request: RunRequest) -> JoinHandle<Result<Ru
     task
 }
 
-/// Runs to the end; returns how many runs the guest has had, this one included.
+/// Runs to the end; returns the guest's number of runs, including this run.
 async fn count(sessions: &Sessions, session: &str) -> (u64, Option<String>) {
     let result = sessions.run(request(session, "say x")).await.expect("a result");
     (
@@ -64,7 +64,7 @@ async fn a_session_keeps_its_state_and_others_do_not_see_it() {
 }
 
 #[tokio::test]
-async fn a_new_session_has_a_name_by_which_it_is_continued() {
+async fn a_new_session_is_continued_by_its_name() {
     let (sessions, _stage) = sessions(SessionsConfig::default());
     let one = sessions.run(request("new", "say x")).await.expect("a result");
     let two = sessions.run(request("new", "say x")).await.expect("a result");
@@ -75,7 +75,7 @@ async fn a_new_session_has_a_name_by_which_it_is_continued() {
 }
 
 #[tokio::test]
-async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
+async fn queued_runs_get_their_own_output_in_order() {
     let (sessions, _stage) = sessions(SessionsConfig::default());
     let mut tasks = Vec::new();
     for i in 0..10 {
@@ -91,7 +91,7 @@ async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
 }
 
 #[tokio::test]
-async fn different_sessions_work_at_the_same_time() {
+async fn different_sessions_run_concurrently() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     let a = begin(&sessions, request("a", "hold gate")).await;
     let b = begin(&sessions, request("b", "hold gate")).await;
@@ -109,7 +109,7 @@ async fn different_sessions_work_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn a_full_queue_says_so() {
+async fn a_full_queue_refuses_runs() {
     let (sessions, stage) = sessions(SessionsConfig {
         max_queue: 1,
         ..SessionsConfig::default()
@@ -127,7 +127,7 @@ async fn a_full_queue_says_so() {
 }
 
 #[tokio::test]
-async fn a_waiting_run_is_cancelled_without_touching_the_one_at_work() {
+async fn cancelling_a_waiting_run_leaves_the_active_run_alone() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     let running = begin(&sessions, request("a", "hold gate")).await;
     let waiting = request("a", "say never");
@@ -150,7 +150,7 @@ async fn a_waiting_run_is_cancelled_without_touching_the_one_at_work() {
 }
 
 #[tokio::test]
-async fn a_run_at_work_is_cancelled_by_its_token_or_by_dropping_its_future() {
+async fn an_active_run_is_cancelled_by_its_token_or_by_dropping_its_future() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     let run = request("a", "hold gate");
     let cancel = run.cancel.clone();
@@ -169,7 +169,7 @@ async fn a_run_at_work_is_cancelled_by_its_token_or_by_dropping_its_future() {
 }
 
 #[tokio::test]
-async fn a_lost_session_starts_afresh_and_says_so_once() {
+async fn a_lost_session_starts_afresh_and_reports_it_once() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     assert_eq!(count(&sessions, "a").await, (1, None));
     let lost = sessions.run(request("a", "lose")).await.expect("a result");
@@ -190,7 +190,7 @@ async fn a_lost_session_starts_afresh_and_says_so_once() {
 }
 
 #[tokio::test]
-async fn a_notice_that_nobody_received_is_said_again() {
+async fn an_undelivered_notice_is_repeated() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     sessions.run(request("a", "lose")).await.expect("a result");
     let task = begin(&sessions, request("a", "hold gate")).await;
@@ -225,7 +225,7 @@ async fn a_launch_that_fails_is_an_error_and_the_next_run_tries_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_launch_that_hangs_is_given_up() {
+async fn a_hanging_launch_times_out() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     stage.launches.lock().unwrap().push(Launch::Hang);
     let error = sessions.run(request("a", "say x")).await.expect_err("no guest");
@@ -247,7 +247,7 @@ async fn a_launch_that_hangs_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_backend_that_breaks_breaks_one_session_only() {
+async fn a_panic_of_the_backend_ends_one_session_only() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     stage.launches.lock().unwrap().push(Launch::Panic);
     let broken = begin(&sessions, request("a", "say x")).await;
@@ -274,7 +274,7 @@ async fn an_idle_session_is_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_session_unused_for_longest_makes_room() {
+async fn the_least_recently_used_session_makes_room() {
     let (sessions, stage) = sessions(SessionsConfig {
         max_sessions: 2,
         ..SessionsConfig::default()
@@ -312,7 +312,7 @@ fn granted(change: impl FnOnce(&mut Limits), named: &[Limit]) -> Granted {
 }
 
 #[tokio::test]
-async fn limits_are_those_of_the_run_and_of_the_session() {
+async fn a_run_and_its_session_have_their_own_limits() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     let with = |seconds: u64| {
         let mut request = request("a", "say x");
@@ -370,7 +370,7 @@ async fn an_open_session_keeps_its_limits() {
         Some(json!(2))
     );
     assert_eq!(count(&sessions, "a").await.0, 3);
-    // A new life of the session takes the limits of its first run.
+    // A new life of the session has the limits of its first run.
     sessions.run(request("a", "lose")).await.expect("a result");
     sessions.run(with(256, "say x")).await.expect("a result");
     let launched = stage.launched.lock().unwrap();
@@ -379,7 +379,7 @@ async fn an_open_session_keeps_its_limits() {
 }
 
 #[tokio::test]
-async fn only_the_run_whose_session_is_free_takes_a_turn() {
+async fn only_a_run_of_a_free_session_takes_a_turn() {
     let (sessions, stage) = sessions(SessionsConfig::default());
     let turns = Arc::new(Semaphore::new(2));
     let waits = |session: &str, code: &str| {
@@ -397,7 +397,7 @@ async fn only_the_run_whose_session_is_free_takes_a_turn() {
         begin(&sessions, waits("busy", "say x")).await,
         begin(&sessions, waits("busy", "say x")).await,
     ];
-    // Those behind the first hold no turn, so another session's run begins.
+    // Runs that wait for the session hold no turn, so another session's run begins.
     let other = sessions.run(waits("other", "say x")).await.expect("a result");
     assert_eq!(other.outcome.status, Status::Completed);
     stage.open("gate");
@@ -457,7 +457,7 @@ proptest! {
 
     /// Guests assert that they never have two runs at once, and none after their end.
     #[test]
-    fn whatever_clients_do_each_gets_its_own_answer(
+    fn any_interleaving_gives_each_client_its_own_answer(
         acts in proptest::collection::vec((0..3u8, prop_oneof![
             6 => Just(Act::Say), 1 => Just(Act::Lose), 1 => Just(Act::CancelSoon), 1 => Just(Act::DropSoon)], 0..4u8), 1..40)
     ) {
@@ -510,7 +510,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn idle_sessions_hold_no_more_memory_than_they_may() {
+async fn the_memory_of_idle_sessions_is_bounded() {
     let (sessions, _) = sessions(SessionsConfig {
         idle_memory: 2 * MEMORY,
         ..SessionsConfig::default()

@@ -23,7 +23,7 @@ fn of(user: &str, session: &str, code: &str) -> RunRequest {
     }
 }
 
-/// Runs a program a moment after the one before; its notice, or why it was refused.
+/// Runs a program after a short pause; returns its notice or the refusal.
 async fn run(sessions: &Sessions, user: &str, session: &str) -> Result<Option<String>, String> {
     tokio::time::sleep(Duration::from_millis(10)).await;
     let ran = sessions.run(of(user, session, "say x")).await;
@@ -31,7 +31,7 @@ async fn run(sessions: &Sessions, user: &str, session: &str) -> Result<Option<St
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_user_s_oldest_idle_session_makes_room_at_whatever_server_it_is() {
+async fn a_user_s_oldest_idle_session_makes_room_at_any_server() {
     let ([one, other], stage) = servers(100, 2);
     run(&one, "ann", "a").await.expect("room");
     run(&other, "bob", "b").await.expect("room");
@@ -48,7 +48,7 @@ async fn a_user_s_oldest_idle_session_makes_room_at_whatever_server_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn busy_sessions_stay_and_a_further_one_is_refused() {
+async fn busy_sessions_stay_and_a_further_session_is_refused() {
     let ([one, other], stage) = servers(3, 2);
     let busy = [
         begin(&one, of("ann", "a", "hold gate")).await,
@@ -72,7 +72,7 @@ async fn busy_sessions_stay_and_a_further_one_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sessions_that_end_give_back_their_places() {
+async fn ended_sessions_release_their_places() {
     let ([one, other], stage) = servers(2, 2);
     for round in 0..3 {
         run(&one, "ann", &format!("a{round}")).await.expect("room");

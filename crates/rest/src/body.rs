@@ -18,7 +18,7 @@ use types::{CodeDefaults, ServerId, ServerKind, ServerSettings, VirtualServer, V
 use crate::error::RestError;
 use crate::json;
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object};
+use crate::object::{MemberValue, Object};
 use crate::view::ServerView;
 
 pub use accounts::{
@@ -75,12 +75,12 @@ pub fn create_server(body: &[u8], defaults: &CodeDefaults) -> Result<NewServer, 
     let body = json::read(body, &mut mistakes)?;
     let object = open(&body, &mut mistakes);
     for name in READ_ONLY.into_iter().filter(|name| *name != "id") {
-        if object.given(name) != Given::Absent {
+        if object.given(name) != MemberValue::Absent {
             mistakes.wrong(&object.place(name), "is set by the gateway; leave it out");
         }
     }
     let id = object.read("id", &mut mistakes, server::id).value();
-    if object.given("name") == Given::Absent {
+    if object.given("name") == MemberValue::Absent {
         mistakes.wrong("name", "is required");
     }
     let settings = server::read(&object, &blank(&object), defaults, &mut mistakes);
@@ -133,9 +133,9 @@ pub(crate) fn known() -> Vec<&'static str> {
 /// Whether a member is absent or repeats the current value.
 fn repeats(object: &Object<'_>, name: &str, value: &str) -> bool {
     match object.given(name) {
-        Given::Absent => true,
-        Given::Null => false,
-        Given::Value(given) => given.as_str() == Some(value),
+        MemberValue::Absent => true,
+        MemberValue::Null => false,
+        MemberValue::Value(given) => given.as_str() == Some(value),
     }
 }
 
@@ -147,8 +147,8 @@ fn blank(object: &Object<'_>) -> ServerSettings {
         kind: ServerKind::Standard,
         tags: Vec::new(),
         visibility: match object.given("team_id") {
-            Given::Value(_) => Visibility::Team,
-            Given::Absent | Given::Null => Visibility::Public,
+            MemberValue::Value(_) => Visibility::Team,
+            MemberValue::Absent | MemberValue::Null => Visibility::Public,
         },
         team: None,
         icon: None,

@@ -8,7 +8,7 @@ use crate::mistakes::{MAX_WORD, MistakeList, shortened};
 
 /// A member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Given<T> {
+pub(crate) enum MemberValue<T> {
     /// Keeps the current value.
     Absent,
     /// Clears the current value.
@@ -32,14 +32,14 @@ struct Member<'v> {
     value: &'v Value,
 }
 
-// === impl Given ===
+// === impl MemberValue ===
 
-impl<T> Given<T> {
+impl<T> MemberValue<T> {
     /// The value; `None` if it is absent or null.
     pub(crate) fn value(self) -> Option<T> {
         match self {
-            Given::Value(value) => Some(value),
-            Given::Absent | Given::Null => None,
+            MemberValue::Value(value) => Some(value),
+            MemberValue::Absent | MemberValue::Null => None,
         }
     }
 }
@@ -85,11 +85,11 @@ impl<'v> Object<'v> {
         self.members.iter().find(|member| member.name == name)
     }
 
-    pub(crate) fn given(&self, name: &str) -> Given<&'v Value> {
+    pub(crate) fn given(&self, name: &str) -> MemberValue<&'v Value> {
         match self.member(name).map(|member| member.value) {
-            None => Given::Absent,
-            Some(Value::Null) => Given::Null,
-            Some(value) => Given::Value(value),
+            None => MemberValue::Absent,
+            Some(Value::Null) => MemberValue::Null,
+            Some(value) => MemberValue::Value(value),
         }
     }
 
@@ -107,13 +107,13 @@ impl<'v> Object<'v> {
         name: &str,
         mistakes: &mut MistakeList,
         read: impl FnOnce(&'v Value) -> Result<T, String>,
-    ) -> Given<T> {
+    ) -> MemberValue<T> {
         match self.given(name) {
-            Given::Absent => Given::Absent,
-            Given::Null => Given::Null,
-            Given::Value(value) => {
+            MemberValue::Absent => MemberValue::Absent,
+            MemberValue::Null => MemberValue::Null,
+            MemberValue::Value(value) => {
                 let read = mistakes.or_wrong(&self.place(name), read(value));
-                read.map_or(Given::Absent, Given::Value)
+                read.map_or(MemberValue::Absent, MemberValue::Value)
             }
         }
     }
@@ -126,8 +126,8 @@ impl<'v> Object<'v> {
         mistakes: &mut MistakeList,
     ) -> Object<'v> {
         match self.given(name) {
-            Given::Value(value) => Object::open(&self.place(name), value, known, &[], mistakes),
-            Given::Absent | Given::Null => Object::default(),
+            MemberValue::Value(value) => Object::open(&self.place(name), value, known, &[], mistakes),
+            MemberValue::Absent | MemberValue::Null => Object::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sandbox::{Attachment, AttachmentAccess, BoxFuture, LaunchError, SESSION, SHARED};
-use session::{Allowance, Given, SharedTree, Unlinked};
+use session::{Allowance, SessionDirectories, SharedTree, Unlinked};
 use types::{Principal, ServerId, SessionName};
 use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 
@@ -67,9 +67,9 @@ impl SessionFiles {
         &self,
         principal: &Principal,
         session: &SessionName,
-    ) -> Result<Given, LaunchError> {
+    ) -> Result<SessionDirectories, LaunchError> {
         if self.workspaces.keeping() == Keeping::Own {
-            return Ok(Given::default());
+            return Ok(SessionDirectories::default());
         }
         let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), self.kept(session));
         let opened = tokio::task::spawn_blocking(move || workspaces.open(&whose, &name)).await;
@@ -86,7 +86,7 @@ impl SessionFiles {
             target: target.to_owned(),
             access: AttachmentAccess::ReadWrite,
         };
-        Ok(Given {
+        Ok(SessionDirectories {
             attachments: vec![own(files.workspace, "/workspace"), own(files.session, SESSION)],
             lease: Some(Box::new(files.lease)),
             notice: files.foreign.map(|foreign| foreign.to_string()),
@@ -196,7 +196,7 @@ impl session::Files for SessionFiles {
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Given, LaunchError>> {
+    ) -> BoxFuture<'a, Result<SessionDirectories, LaunchError>> {
         Box::pin(async move {
             let mut given = self.attach_kept_files(principal, session).await?;
             given

@@ -7,7 +7,7 @@ use types::{Principal, SessionName};
 
 /// Directories of a session at its launch.
 #[derive(Default)]
-pub struct Given {
+pub struct SessionDirectories {
     /// Directories to attach at launch.
     pub attachments: Vec<Attachment>,
     /// Keeps the directories while the session may see them.
@@ -111,7 +111,7 @@ pub trait Files: Send + Sync {
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Given, LaunchError>>;
+    ) -> BoxFuture<'a, Result<SessionDirectories, LaunchError>>;
 
     /// Detects changes since the previous run, so that check and program use the current state.
     fn look(&self) -> BoxFuture<'_, ()> {
@@ -149,8 +149,8 @@ impl Files for NoFiles {
         &'a self,
         _principal: &'a Principal,
         _session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Given, LaunchError>> {
-        Box::pin(std::future::ready(Ok(Given::default())))
+    ) -> BoxFuture<'a, Result<SessionDirectories, LaunchError>> {
+        Box::pin(std::future::ready(Ok(SessionDirectories::default())))
     }
 
     fn shared<'a>(&'a self, _principal: &'a Principal, _code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {

@@ -25,7 +25,7 @@ mod table;
 
 pub use check::{Check, NoCheck};
 pub use cpu_meter::{CpuMeter, CpuTimes, thread_time};
-pub use files::{Allowance, Files, Given, NoFiles, SharedTree, Unlinked};
+pub use files::{Allowance, Files, NoFiles, SessionDirectories, SharedTree, Unlinked};
 pub use names::{BadName, default_name, mint_own_session, mint_run, session_name};
 pub use quota::SessionQuota;
 pub use request::{RunRequest, RunResult, SessionError};

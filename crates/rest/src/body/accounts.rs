@@ -13,7 +13,7 @@ use crate::accounts::{TeamView, UserView};
 use crate::error::RestError;
 use crate::json;
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, boolean, kind};
+use crate::object::{MemberValue, Object, boolean, kind};
 use crate::page::time;
 
 /// The request of `POST /tokens`.
@@ -213,7 +213,7 @@ fn list<'v, T>(
     name: &str,
     mistakes: &mut MistakeList,
     item: impl Fn(&'v Value) -> Result<T, String>,
-) -> Given<Vec<T>> {
+) -> MemberValue<Vec<T>> {
     let given = object.read(name, mistakes, |value| {
         let items = value.as_array();
         let items = items.ok_or_else(|| format!("expected an array of strings, found {}", kind(value)))?;
@@ -223,14 +223,14 @@ fn list<'v, T>(
         }
     });
     let items = match given {
-        Given::Value(items) => items,
-        Given::Absent => return Given::Absent,
-        Given::Null => return Given::Null,
+        MemberValue::Value(items) => items,
+        MemberValue::Absent => return MemberValue::Absent,
+        MemberValue::Null => return MemberValue::Null,
     };
     let place = object.place(name);
     let read = items.iter().enumerate();
     let read = read.filter_map(|(index, value)| mistakes.or_wrong(&format!("{place}[{index}]"), item(value)));
-    Given::Value(read.collect())
+    MemberValue::Value(read.collect())
 }
 
 fn text(value: &Value) -> Result<&str, String> {

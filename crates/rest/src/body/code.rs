@@ -10,7 +10,7 @@ use super::policy;
 use super::server::cleared;
 use super::texts::{self, Items};
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, boolean, one_of};
+use crate::object::{MemberValue, Object, boolean, one_of};
 
 /// The members, in snake case.
 pub(super) const NAMES: [&str; 7] = [
@@ -66,9 +66,9 @@ pub(super) fn read(
         one_of(value, &STUB_LANGUAGES, Language::name)
     });
     settings.stub_language = match stub_language {
-        Given::Value(language) => language,
-        Given::Absent if base.is_some() => old.stub_language,
-        Given::Absent | Given::Null => by_runtime,
+        MemberValue::Value(language) => language,
+        MemberValue::Absent if base.is_some() => old.stub_language,
+        MemberValue::Absent | MemberValue::Null => by_runtime,
     };
     settings
 }
@@ -76,7 +76,7 @@ pub(super) fn read(
 /// Reports members that a server of another kind cannot have.
 pub(super) fn refuse(object: &Object<'_>, kind: &str, mistakes: &mut MistakeList) {
     for name in NAMES {
-        let Given::Value(value) = object.given(name) else {
+        let MemberValue::Value(value) = object.given(name) else {
             continue;
         };
         if POLICIES.contains(&name) {
@@ -89,7 +89,7 @@ pub(super) fn refuse(object: &Object<'_>, kind: &str, mistakes: &mut MistakeList
     }
 }
 
-fn mount_rules(object: &Object<'_>, mistakes: &mut MistakeList) -> Given<MountRules> {
+fn mount_rules(object: &Object<'_>, mistakes: &mut MistakeList) -> MemberValue<MountRules> {
     given(object, "mount_rules", || {
         let lists = object.object("mount_rules", &MountRules::NAMES, mistakes);
         let mut rules = MountRules::default();
@@ -111,7 +111,7 @@ fn tokenization(
     object: &Object<'_>,
     defaults: &CodeDefaults,
     mistakes: &mut MistakeList,
-) -> Given<Tokenization> {
+) -> MemberValue<Tokenization> {
     given(object, "tokenization", || {
         let members = object.object("tokenization", &["enabled", "types", "strategy"], mistakes);
         let usual = &defaults.tokenization;
@@ -145,10 +145,10 @@ fn skills_scope(value: &Value) -> Result<SkillsScope, String> {
 }
 
 /// A member's value from `read`, unless the member is absent or null.
-pub(super) fn given<T>(object: &Object<'_>, name: &str, read: impl FnOnce() -> T) -> Given<T> {
+pub(super) fn given<T>(object: &Object<'_>, name: &str, read: impl FnOnce() -> T) -> MemberValue<T> {
     match object.given(name) {
-        Given::Absent => Given::Absent,
-        Given::Null => Given::Null,
-        Given::Value(_) => Given::Value(read()),
+        MemberValue::Absent => MemberValue::Absent,
+        MemberValue::Null => MemberValue::Null,
+        MemberValue::Value(_) => MemberValue::Value(read()),
     }
 }

@@ -7,7 +7,7 @@ use types::{FileGlobs, PolicyNumber, Runtime, SandboxPolicy, Written};
 use super::code::given;
 use super::texts::{self, Items};
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, boolean, one_of};
+use crate::object::{MemberValue, Object, boolean, one_of};
 
 const PERMISSIONS: [&str; 3] = ["filesystem", "tools", "network"];
 const NETWORK: [&str; 2] = ["allow_raw_http", "allow_tool_calls"];
@@ -25,7 +25,7 @@ pub(super) fn read(
     object: &Object<'_>,
     operator: &SandboxPolicy,
     mistakes: &mut MistakeList,
-) -> Given<SandboxPolicy> {
+) -> MemberValue<SandboxPolicy> {
     given(object, "sandbox_policy", || {
         let flat = object.object("sandbox_policy", &known(), mistakes);
         let mut policy = operator.clone();
@@ -84,7 +84,7 @@ fn read_globs(permissions: &Object<'_>, policy: &mut SandboxPolicy, mistakes: &m
     let files = permissions.object("filesystem", &["read", "write", "deny"], mistakes);
     let tools = permissions.object("tools", &["allow", "deny"], mistakes);
     let mut replace = |object: &Object<'_>, name: &str, list: &mut Vec<String>| {
-        if let Given::Value(globs) = texts::list(object, name, Items::Texts, mistakes) {
+        if let MemberValue::Value(globs) = texts::list(object, name, Items::Texts, mistakes) {
             *list = globs;
         }
     };

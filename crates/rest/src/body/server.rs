@@ -6,7 +6,7 @@ use types::{CodeDefaults, ServerId, ServerKind, ServerSettings, TeamId, Visibili
 use super::code;
 use super::texts::{self, Items};
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, one_of};
+use crate::object::{MemberValue, Object, one_of};
 
 /// Maximum characters of a name.
 pub(crate) const MAX_NAME: usize = 255;
@@ -95,7 +95,7 @@ fn kind(
     let name = required(object, "type", mistakes, |value| {
         one_of(value, &ServerKind::NAMES, |name| name)
     });
-    let is_unclear = name.is_none() && object.given("type") != Given::Absent;
+    let is_unclear = name.is_none() && object.given("type") != MemberValue::Absent;
     let is_code = name.unwrap_or(base.name()) == code_execution;
     let settings = code::read(object, base.code(), defaults, mistakes);
     if is_code {
@@ -115,7 +115,7 @@ pub(super) fn required<'v, T>(
     read: impl FnOnce(&'v Value) -> Result<T, String>,
 ) -> Option<T> {
     let given = object.read(name, mistakes, read);
-    if matches!(given, Given::Null) {
+    if matches!(given, MemberValue::Null) {
         mistakes.wrong(
             &object.place(name),
             "cannot be null; write a value, or leave it out",
@@ -125,10 +125,10 @@ pub(super) fn required<'v, T>(
 }
 
 /// A member's value after the request.
-pub(super) fn cleared<T: Clone + Default>(given: Given<impl Into<T>>, base: &T) -> T {
+pub(super) fn cleared<T: Clone + Default>(given: MemberValue<impl Into<T>>, base: &T) -> T {
     match given {
-        Given::Absent => base.clone(),
-        Given::Null => T::default(),
-        Given::Value(value) => value.into(),
+        MemberValue::Absent => base.clone(),
+        MemberValue::Null => T::default(),
+        MemberValue::Value(value) => value.into(),
     }
 }

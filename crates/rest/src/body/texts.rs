@@ -5,7 +5,7 @@ use types::is_unseen;
 
 use crate::json::member;
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, kind};
+use crate::object::{MemberValue, Object, kind};
 
 /// Maximum items of a list.
 pub(crate) const MAX_ITEMS: usize = 100;
@@ -54,11 +54,11 @@ pub(super) fn list(
     name: &str,
     items: Items,
     mistakes: &mut MistakeList,
-) -> Given<Vec<String>> {
+) -> MemberValue<Vec<String>> {
     let value = match object.given(name) {
-        Given::Absent => return Given::Absent,
-        Given::Null => return Given::Null,
-        Given::Value(value) => value,
+        MemberValue::Absent => return MemberValue::Absent,
+        MemberValue::Null => return MemberValue::Null,
+        MemberValue::Value(value) => value,
     };
     let place = object.place(name);
     let Some(values) = value.as_array() else {
@@ -66,21 +66,21 @@ pub(super) fn list(
             &place,
             format!("expected an array of strings, found {}", kind(value)),
         );
-        return Given::Absent;
+        return MemberValue::Absent;
     };
     if values.len() > MAX_ITEMS {
         mistakes.wrong(
             &place,
             format!("has {} items; {MAX_ITEMS} are the most", values.len()),
         );
-        return Given::Absent;
+        return MemberValue::Absent;
     }
     let read = values.iter().enumerate();
     let read: Vec<_> = read
         .map(|(index, value)| item(&format!("{place}[{index}]"), value, items, mistakes))
         .collect();
     let texts: Option<Vec<String>> = read.into_iter().collect();
-    texts.map_or(Given::Absent, Given::Value)
+    texts.map_or(MemberValue::Absent, MemberValue::Value)
 }
 
 /// Keeps the first of equal items.
@@ -100,8 +100,8 @@ fn item(place: &str, value: &Value, items: Items, mistakes: &mut MistakeList) ->
     }
     let tag = Object::open(place, value, &["name"], &[], mistakes);
     match tag.read("name", mistakes, |name| line(name, MAX_ITEM)) {
-        Given::Value(name) => Some(name),
-        Given::Null | Given::Absent => {
+        MemberValue::Value(name) => Some(name),
+        MemberValue::Null | MemberValue::Absent => {
             if tag.given("name").value().is_none() {
                 mistakes.wrong(&member(place, "name"), "is required");
             }

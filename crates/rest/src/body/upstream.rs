@@ -13,7 +13,7 @@ use super::texts::{self, Items};
 use crate::error::RestError;
 use crate::json;
 use crate::mistakes::MistakeList;
-use crate::object::{Given, Object, one_of};
+use crate::object::{MemberValue, Object, one_of};
 use crate::upstreams::{HIDDEN, UpstreamView, shown_url};
 
 /// An upstream server after a request.
@@ -110,18 +110,18 @@ pub fn create_upstream(
     let body = json::read(body, &mut mistakes)?;
     let object = open(&body, &mut mistakes);
     for name in READ_ONLY {
-        if object.given(name) != Given::Absent {
+        if object.given(name) != MemberValue::Absent {
             mistakes.wrong(&object.place(name), "is set by the gateway; leave it out");
         }
     }
-    if object.given("name") == Given::Absent {
+    if object.given("name") == MemberValue::Absent {
         mistakes.wrong("name", "is required");
     }
     // Report a wrong name once, and still check the definition.
     let name = required(&object, "name", &mut mistakes, name).unwrap_or_else(|| "server".to_owned());
     let visibility = match object.given("team_id") {
-        Given::Value(_) => Visibility::Team,
-        Given::Absent | Given::Null => Visibility::Public,
+        MemberValue::Value(_) => Visibility::Team,
+        MemberValue::Absent | MemberValue::Null => Visibility::Public,
     };
     let blank = UpstreamSettings {
         visibility,
@@ -206,9 +206,9 @@ fn read(
     });
     let visibility = visibility.unwrap_or(base.visibility);
     let team = match object.read("team_id", mistakes, team) {
-        Given::Absent => base.team,
-        Given::Null => None,
-        Given::Value(team) => team,
+        MemberValue::Absent => base.team,
+        MemberValue::Null => None,
+        MemberValue::Value(team) => team,
     };
     if visibility == Visibility::Team && team.is_none() && object.given("team_id").value().is_none() {
         let message =
@@ -218,9 +218,9 @@ fn read(
     let (mut definition, mut written) = (base.definition.clone(), Map::new());
     for (field, stored) in FIELDS {
         match object.given(field) {
-            Given::Absent => {}
-            Given::Null => drop(definition.remove(stored)),
-            Given::Value(value) => {
+            MemberValue::Absent => {}
+            MemberValue::Null => drop(definition.remove(stored)),
+            MemberValue::Value(value) => {
                 let Some(value) = member(object, field, value, &base.definition, &mut written, mistakes)
                 else {
                     continue;
@@ -326,7 +326,7 @@ fn refuse_moved_headers(
         return;
     }
     let given = match object.given("headers") {
-        Given::Value(Value::Object(given)) => given.clone(),
+        MemberValue::Value(Value::Object(given)) => given.clone(),
         _ => Map::new(),
     };
     for name in headers(after).keys() {

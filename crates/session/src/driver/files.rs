@@ -3,7 +3,7 @@
 use sandbox::{Attachment, AttachmentAccess, LaunchError};
 
 use super::Driver;
-use crate::files::{Given, SharedTree};
+use crate::files::{SessionDirectories, SharedTree};
 
 impl Driver {
     /// Refreshes the guest's read-only folders, tools and skills.
@@ -28,7 +28,7 @@ impl Driver {
 
     pub(super) async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
         let source = self.shared.files.clone();
-        let Given {
+        let SessionDirectories {
             attachments: mut files,
             lease,
             notice,

@@ -20,7 +20,7 @@ async fn check(code: &str, stdout: &str) {
     CodeClient::with_stub().await.check(code, stdout).await;
 }
 
-/// Runs a program that must fail, and returns what came back; the server is healthy afterwards.
+/// Runs a program that must fail, and returns the result; checks that the server stays healthy.
 async fn fails(code: &str) -> Ran {
     let mut client = CodeClient::with_stub().await;
     let ran = client.run(code).await;
@@ -30,7 +30,7 @@ async fn fails(code: &str) -> Ran {
     ran
 }
 
-/// Runs something that must be over in time.
+/// Runs a future that must complete in time.
 async fn within<F: Future>(seconds: f64, work: F) -> F::Output {
     let limit = Duration::from_secs_f64(seconds);
     tokio::time::timeout(limit, work)

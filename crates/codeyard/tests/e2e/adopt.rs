@@ -1,4 +1,4 @@
-//! Taking over the servers of other MCP clients, and being entered in their place: `import` and `install`.
+//! `import` and `install`: imports the servers of other MCP clients, and replaces them by codeyard.
 
 mod each;
 mod faults;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Cursor's file in a home directory.
 pub(crate) const CURSOR: &str = ".cursor/mcp.json";
 
-/// Our own.
+/// Codeyard's own file.
 pub(crate) const OURS: &str = ".config/codeyard/mcp.json";
 
 /// An entry that starts one of the demonstration's servers.
@@ -32,14 +32,14 @@ pub(crate) fn demo(server: &str) -> Value {
     json!({"command": codeyard_binary(), "args": ["demo-server", server]})
 }
 
-/// The one of `crm` with one field more.
+/// The entry of `crm` with one field more.
 pub(crate) fn demo_with(field: &str, value: Value) -> Value {
     let mut entry = demo("crm");
     entry[field] = value;
     entry
 }
 
-/// A home directory with a client in it.
+/// A home directory with a client's files.
 pub(crate) struct Home {
     codeyard: Codeyard,
 }
@@ -51,14 +51,14 @@ impl Home {
         }
     }
 
-    /// One with this file of a client.
+    /// A home directory with this file of a client.
     pub(crate) fn with(path: &str, text: &str) -> Home {
         let home = Home::new();
         home.write(path, text.as_bytes());
         home
     }
 
-    /// One in which Cursor has these servers.
+    /// A home directory in which Cursor has these servers.
     pub(crate) fn of_cursor(servers: Value) -> Home {
         Home::with(CURSOR, &json!({ "mcpServers": servers }).to_string())
     }
@@ -67,7 +67,7 @@ impl Home {
         self.codeyard.home_directory()
     }
 
-    /// A file below it.
+    /// A path below the home directory.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.directory().join(path)
     }
@@ -82,7 +82,7 @@ impl Home {
         String::from_utf8(std::fs::read(self.path(path)).unwrap()).unwrap()
     }
 
-    /// Names of the files in a directory below it.
+    /// Names of the files in a directory below the home directory.
     pub(crate) fn list(&self, path: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(path)).unwrap();
         let mut names: Vec<String> = entries
@@ -97,7 +97,7 @@ impl Home {
         serde_json::from_str(&self.read(OURS)).unwrap()
     }
 
-    /// The data directory that commands are given.
+    /// The data directory of the commands.
     pub(crate) fn data(&self) -> PathBuf {
         self.codeyard.data_directory()
     }
@@ -106,12 +106,12 @@ impl Home {
         self.data().join("secrets.json")
     }
 
-    /// A command with this home directory; no variable says otherwise where files are.
+    /// A command with this home directory, without variables that name other directories.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_below(&[], args)
     }
 
-    /// The same, started by a command which ends by executing its further arguments.
+    /// The command below a wrapper, which executes its further arguments.
     pub(crate) fn command_below(&self, wrapper: &[&str], args: &[&str]) -> Command {
         let mut command = self.codeyard.command_below(wrapper, args).unwrap();
         for name in [
@@ -134,7 +134,7 @@ impl Home {
         ended(self.command(args)).await
     }
 
-    /// A command that does what it was asked to.
+    /// Runs a command that must succeed.
     #[track_caller]
     pub(crate) fn done<'a>(&'a self, args: &'a [&'a str]) -> impl Future<Output = Ended> + 'a {
         let caller = std::panic::Location::caller();
@@ -145,7 +145,7 @@ impl Home {
         }
     }
 
-    /// A command that is refused, with these words.
+    /// Runs a command that must fail with these words.
     #[track_caller]
     pub(crate) fn refused<'a>(
         &'a self,
@@ -175,7 +175,7 @@ pub(crate) async fn ended(mut command: Command) -> Ended {
     }
 }
 
-/// A fixture whose servers are the demonstration's.
+/// A fixture with the demonstration's servers.
 pub(crate) fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../clients/fixtures")

@@ -1,11 +1,11 @@
-//! `codeyard doctor --attack`, as an administrator runs it: every probe, in every mode of this user, fresh and pooled.
+//! `codeyard doctor --attack`: every probe, in every mode of this user, on fresh and pooled sessions.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use test_support::{Codeyard, Mode};
 
-/// Runs the doctor with these arguments; gives its exit status, its standard output and its standard error.
+/// Runs the doctor with these arguments; returns exit status, standard output and standard error.
 async fn doctor(codeyard: &Codeyard, arguments: &[&str]) -> (i32, String, String) {
     let output = codeyard.run([&["doctor"], arguments].concat()).await.unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -23,7 +23,7 @@ fn texts<'a>(rows: &'a [Value], field: &str) -> BTreeSet<&'a str> {
 }
 
 #[tokio::test]
-async fn every_guard_that_is_promised_holds_in_every_mode_of_this_user() {
+async fn every_promised_guard_holds_in_every_mode_of_this_user() {
     let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
     let mode = Mode::of(&codeyard).await.unwrap();
     let (status, printed, said) = doctor(&codeyard, &["--attack", "--json", "--this-user"]).await;
@@ -38,7 +38,7 @@ async fn every_guard_that_is_promised_holds_in_every_mode_of_this_user() {
             .filter(|row| row["mode"] == "root with control groups");
         assert_eq!(best.collect::<Vec<_>>(), Vec::<&Value>::new());
     }
-    // Each stage ran each probe, and nearly all of them could be tested here.
+    // Each stage ran each probe, and tested nearly all of them.
     let modes = if mode.is_root { 2 } else { 1 };
     let profiles = texts(rows, "profile").len();
     assert!(
@@ -88,7 +88,7 @@ async fn one_probe_is_run_alone_and_shown_in_a_table() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_with_their_remedy() {
+async fn mistakes_are_reported_with_their_remedy() {
     let codeyard = Codeyard::new().unwrap();
     let (status, _, said) = doctor(&codeyard, &["--attack", "--only", "no-such-probe"]).await;
     assert!(

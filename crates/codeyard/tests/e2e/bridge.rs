@@ -24,7 +24,7 @@ fn installation() -> Codeyard {
     Codeyard::new().unwrap().with_stub_definitions().unwrap()
 }
 
-/// A bridge with these variables beside the usual.
+/// A bridge with these additional variables.
 async fn with_variables(variables: &[(&str, &str)]) -> BridgeClient {
     let codeyard = variables.iter().fold(installation(), |codeyard, (name, value)| {
         codeyard.env(name, value)
@@ -37,7 +37,7 @@ async fn check(code: &str, text: &str) {
     BridgeClient::with_stub().await.check(code, text).await;
 }
 
-/// Runs something that must be over in time.
+/// Runs a future that must complete in time.
 async fn within<F: Future>(seconds: f64, work: F) -> F::Output {
     let limit = Duration::from_secs_f64(seconds);
     tokio::time::timeout(limit, work)

@@ -1,4 +1,4 @@
-//! Client libraries: the examples of docs/clients.md as they stand, and what that page says of each library.
+//! Client libraries: the examples of docs/clients.md, run unchanged, and the page's claims on each library.
 
 mod claims;
 mod over_http;
@@ -12,10 +12,10 @@ use std::process::{Command, Output};
 
 use test_support::{ClientLibrary, Codeyard, client_libraries, codeyard_binary, managed_data};
 
-/// Notes with which variables `codeyard mcp` is started, and becomes Codeyard.
+/// Records the variables of `codeyard mcp`, and then becomes Codeyard.
 const WRAPPER: &str = include_str!("clients/codeyard.sh");
 
-/// A directory in which client libraries find `codeyard`, its packages and their own.
+/// A directory with `codeyard`, its packages and the client libraries.
 struct Workplace {
     codeyard: Codeyard,
     libraries: BTreeMap<String, ClientLibrary>,
@@ -31,7 +31,7 @@ impl Workplace {
         let codeyard = Codeyard::new().unwrap();
         let (installed, libraries) = client_libraries().unwrap();
         let (home, work) = (codeyard.home_directory(), codeyard.work_directory());
-        // Libraries pass on neither `XDG_DATA_HOME` nor any variable of Codeyard's.
+        // Libraries pass on neither `XDG_DATA_HOME` nor Codeyard's variables.
         let data = home.join(".local/share/codeyard");
         std::fs::create_dir_all(&data).unwrap();
         if let Some(managed) = managed_data() {
@@ -58,7 +58,7 @@ impl Workplace {
         }
     }
 
-    /// The program that runs code with this package; `None`, said in the output, where the package did not install.
+    /// The program that runs code with this package; `None` with a printed reason if the package did not install.
     #[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
     fn program(&self, package: &str) -> Option<PathBuf> {
         match self.libraries.get(package) {
@@ -75,7 +75,7 @@ impl Workplace {
         std::fs::write(self.codeyard.work_directory().join(name), text).unwrap();
     }
 
-    /// Runs a program in the directory; what it prints.
+    /// Runs a program in the directory; returns its output.
     #[track_caller]
     fn printed(&self, program: impl Into<OsString>, argument: &str) -> String {
         let ran = self.run(program, argument);
@@ -85,7 +85,7 @@ impl Workplace {
         printed
     }
 
-    /// The variables that `codeyard mcp` was started with.
+    /// The variables that `codeyard mcp` received.
     fn passed_on(&self) -> Vec<String> {
         let noted = std::fs::read_to_string(self.codeyard.home_directory().join("environment"));
         let noted = noted.unwrap_or_default();

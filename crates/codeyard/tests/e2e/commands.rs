@@ -1,4 +1,4 @@
-//! The commands as a person or a script meets them: what is printed where, and the exit codes.
+//! The commands for people and scripts: output, streams and exit codes.
 
 mod calls;
 mod friendly;
@@ -17,7 +17,7 @@ use test_support::{Codeyard, ServerDefinition, is_gone, run, wait_until};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
-/// Runs a command at a terminal, gives it one line, and says all that a person sees of it; it must end well.
+/// Runs a command at a terminal with one line of input; returns everything shown. The command must succeed.
 async fn at_a_terminal(codeyard: &Codeyard, args: &[&str], answer: &str) -> String {
     let own = codeyard.command(args.iter().copied()).unwrap();
     let own = own.as_std();
@@ -98,7 +98,7 @@ async fn run_prints_as_an_ordinary_program_does() {
 }
 
 #[tokio::test]
-async fn run_saves_images_where_it_is_told() {
+async fn run_saves_images_in_the_named_directory() {
     let codeyard = Codeyard::new().unwrap();
     let png = "import base64\nreturn base64.b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')";
     let ended = run(&codeyard, &["run", "-", "--images", "charts"], png).await;
@@ -110,7 +110,7 @@ async fn run_saves_images_where_it_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_on_the_command_line_ends_with_2() {
+async fn mistakes_on_the_command_line_exit_with_2() {
     let codeyard = Codeyard::with_stub().unwrap();
     for (args, told) in [
         (&["run", "-", "--timeout", "5"][..], "such as `60s`"),
@@ -142,7 +142,7 @@ async fn what_is_wrong_on_the_command_line_ends_with_2() {
 }
 
 #[tokio::test]
-async fn every_mistake_of_every_file_is_told_before_anything_starts() {
+async fn every_mistake_of_every_file_is_reported_before_the_start() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server_json("a", json!({"args": []}))
@@ -289,7 +289,7 @@ async fn python_and_machine_are_described() {
 }
 
 #[tokio::test]
-async fn without_python_nothing_runs_and_the_remedy_is_told() {
+async fn without_python_nothing_runs_and_the_remedy_is_named() {
     let codeyard = Codeyard::new()
         .unwrap()
         .settings("[python]\npath = \"/nowhere/python3\"");
@@ -299,7 +299,7 @@ async fn without_python_nothing_runs_and_the_remedy_is_told() {
         let told = format!("{}{}", ended.out, ended.err);
         assert!(told.contains("/nowhere/python3"), "{args:?}: {told}");
     }
-    // A client is served all the same, and each program is told why it does not run.
+    // Clients are still served; each program gets the reason for not running.
     let mut client = codeyard.mcp(test_support::Era::Legacy).await.unwrap();
     let ran = client
         .call_tool("execute_code", json!({"code": "print(1)"}))
@@ -351,7 +351,7 @@ async fn the_demo_ends_well_on_the_standard_library() {
 #[tokio::test]
 async fn the_demo_draws_with_the_managed_environment() {
     if test_support::managed_data().is_none() {
-        // The test run makes the environment; elsewhere there is nothing to draw with.
+        // The test run creates the environment; elsewhere the chart cannot be drawn.
         return;
     }
     let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
@@ -389,7 +389,7 @@ async fn a_signal_ends_a_run_and_everything_with_it() {
     }
 }
 
-/// Sends a signal to that one process.
+/// Sends a signal to a single process.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test sends signals from outside, as a shell does"
@@ -409,7 +409,7 @@ fn server_of(pid: u32) -> Option<u32> {
 }
 
 #[tokio::test]
-async fn a_reader_that_has_seen_enough_is_no_error() {
+async fn a_reader_that_closes_the_pipe_is_no_error() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut command = codeyard.command(["tools", "--json"]).unwrap();
     command
@@ -430,7 +430,7 @@ async fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[tokio::test]
-async fn being_told_to_end_is_a_good_end_of_serving() {
+async fn serving_ends_with_success_on_a_signal() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut client = codeyard.mcp(test_support::Era::Legacy).await.unwrap();
     client
@@ -445,7 +445,7 @@ async fn being_told_to_end_is_a_good_end_of_serving() {
 }
 
 #[tokio::test]
-async fn nothing_but_results_is_on_standard_output() {
+async fn standard_output_has_results_only() {
     let codeyard = Codeyard::with_stub().unwrap().env("CODEYARD_LOG", "trace");
     let mut command = codeyard.command(["mcp"]).unwrap();
     command

@@ -1,4 +1,4 @@
-//! The examples of the documents, run as they stand.
+//! The examples of the documents, run unchanged.
 
 use serde_json::json;
 use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyard_binary};
@@ -34,30 +34,30 @@ fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
 }
 
 #[tokio::test]
-async fn examples_of_writing_programs_do_what_they_say() {
+async fn examples_of_writing_programs_work_as_documented() {
     let compared = check_examples(Codeyard::new().unwrap(), WRITING_PROGRAMS).await;
     assert!(compared > 14, "{compared}");
 }
 
 #[tokio::test]
-async fn examples_in_typescript_do_what_they_say() {
+async fn examples_in_typescript_work_as_documented() {
     let compared = check_examples(Codeyard::new().unwrap(), TYPESCRIPT).await;
     assert!(compared > 6, "{compared}");
 }
 
 #[tokio::test]
-async fn examples_in_bash_do_what_they_say() {
+async fn examples_in_bash_work_as_documented() {
     let compared = check_examples(Codeyard::new().unwrap(), SHELL).await;
     assert!(compared >= 3, "{compared}");
 }
 
-/// The text of a cell of a table that is code.
+/// The text of a table cell that is code.
 fn code_of(cell: &str) -> &str {
     cell.trim().trim_matches('`').trim()
 }
 
 #[tokio::test]
-async fn frequent_mistakes_are_answered_with_what_to_do() {
+async fn frequent_mistakes_get_a_remedy() {
     let mut client = CodeClient::of(with_demo(Codeyard::new().unwrap(), "crm")).await;
     let (_, table) = MISTAKES.split_once("| program | the answer says |").unwrap();
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
@@ -74,8 +74,8 @@ async fn frequent_mistakes_are_answered_with_what_to_do() {
     assert!(tried >= 25, "{tried}");
 }
 
-/// Runs the programs of a page in one session; each shows what stands behind it. Skips `console` and `toml`. Returns the number of
-/// those that were compared.
+/// Runs a page's programs in one session; each prints the block behind it. Skips `console` and `toml`. Returns the
+/// number of compared programs.
 async fn check_examples(codeyard: Codeyard, page: &str) -> usize {
     let mut client = CodeClient::of(with_demo(codeyard, "crm")).await;
     let mut shown: Option<String> = None;
@@ -97,7 +97,7 @@ async fn check_examples(codeyard: Codeyard, page: &str) -> usize {
     compared
 }
 
-/// Compares what is shown with what the page says, where a line `…` stands for any lines.
+/// Compares the output with the page, where a line `…` stands for any lines.
 #[track_caller]
 fn assert_shown(shown: Option<&str>, expected: &str) {
     let (Some((first, rest)), Some(shown)) = (expected.split_once("\n…\n"), shown) else {
@@ -116,7 +116,7 @@ fn assert_shown(shown: Option<&str>, expected: &str) {
 }
 
 #[tokio::test]
-async fn the_example_of_saved_tools_prints_what_it_says() {
+async fn the_example_of_saved_tools_works_as_documented() {
     let mut client = BridgeClient::of(Codeyard::new().unwrap()).await;
     let mut blocks = blocks(section(SURFACES, "Saved tools and memories"));
     let (program, printed) = (blocks.next().unwrap().1, blocks.next().unwrap().1);
@@ -125,7 +125,7 @@ async fn the_example_of_saved_tools_prints_what_it_says() {
 }
 
 #[tokio::test]
-async fn the_program_of_the_readme_prints_what_it_says() {
+async fn the_program_of_the_readme_works_as_documented() {
     let codeyard = with_demo(Codeyard::new().unwrap().managed_environment().unwrap(), "orders");
     let program = blocks(README).find(|(kind, _)| *kind == "python").unwrap().1;
     let file = codeyard.work_directory().join("late.py");
@@ -183,7 +183,7 @@ fn every_test_that_the_specification_of_the_bridge_names_exists() {
 }
 
 #[tokio::test]
-async fn the_page_of_commands_is_what_the_program_prints() {
+async fn the_page_of_commands_is_the_program_s_output() {
     let printed = Codeyard::new()
         .unwrap()
         .run(["help", "--markdown"])

@@ -1,4 +1,4 @@
-//! However codeyard, its zygote, a guest or a client ends, all that hangs below ends with it, and the next start works.
+//! When codeyard, its zygote, a guest or a client ends, all its processes end too, and the next start works.
 
 mod guests;
 mod machine;

@@ -1,10 +1,11 @@
-//! Tests from the outside: over the binary, its standard streams and its addresses, with real servers; a module for each subject.
+//! End-to-end tests over the binary, its standard streams and its addresses, with real servers; a module for each
+//! subject.
 
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test that cannot go on fails here"
+    reason = "a test that cannot continue fails here"
 )]
 
 mod acceptance;

@@ -1,4 +1,4 @@
-//! What is written down of everything that runs, as `codeyard runs` and the bytes of the file show it.
+//! Records of everything that runs, in `codeyard runs` and in the bytes of the file.
 
 mod database;
 mod kept;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use test_support::{Codeyard, run};
 
-/// The recorded runs that these arguments choose, the newest first.
+/// The recorded runs that these arguments select, the newest first.
 pub(crate) async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
     let ended = run(codeyard, &[&["runs", "--json"], args].concat(), "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -19,7 +19,7 @@ pub(crate) async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every field of the JSON is a column of the CSV, with the same value; times are shown once.
+/// Every field of the JSON is a column of the CSV, with the same value; each time appears once.
 #[tokio::test]
 async fn runs_as_csv_have_the_fields_of_the_json() {
     let codeyard = Codeyard::with_stub().unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn recorded(codeyard: &Codeyard, id: &Value, status: &str) -> V
     );
 }
 
-/// Waits until runs of a killed codeyard are `interrupted`, which they are once its lease has lapsed, and returns them.
+/// Waits until a killed codeyard's runs are `interrupted`, after the end of its lease; returns the runs.
 async fn interrupted(codeyard: &Codeyard) -> Vec<Value> {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Programs in bash: the same tools, files, limits, checks and records as those in the other languages.
+//! Programs in bash: tools, files, limits, checks and records are the same as in the other languages.
 
 mod bash;
 mod blind;

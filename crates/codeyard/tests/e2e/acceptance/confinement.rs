@@ -1,4 +1,4 @@
-//! What programs cannot reach.
+//! Confinement of programs.
 
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
@@ -14,7 +14,7 @@ async fn c110_no_environment_of_the_host() {
         .server("stub", &stub)
         .env("CANARY_ENV", "canary-7f3a");
     let mut client = CodeClient::of(codeyard).await;
-    // The server runs with its secret while programs look around.
+    // The server runs with its secret while programs search for it.
     client
         .check("print(await tools.stub.echo(message='up'))", "up\n")
         .await;
@@ -34,7 +34,7 @@ async fn c110_no_environment_of_the_host() {
     }
     let names = ran.result().as_array().unwrap();
     assert!(names.len() < 20, "{names:?}");
-    // Nor what libraries ask of the machine while they load.
+    // Libraries' queries of the machine during their import fail, too.
     let code =
         "import os, platform, socket\nprint(platform.node(), socket.gethostname(), os.uname().nodename)";
     client.check(code, "sandbox sandbox sandbox\n").await;
@@ -77,7 +77,7 @@ async fn c111_no_network_over_tcp() {
     );
 }
 
-/// The address by which this machine would send packets elsewhere; none is sent.
+/// The address from which this machine would send packets; none is sent.
 fn own_address() -> Option<String> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
@@ -137,7 +137,7 @@ async fn c115_not_a_privileged_user_of_the_host() {
         (&seen[2], &seen[3]),
         "its files are its own: {seen}"
     );
-    // The host sees the session as a user that is not root, whatever started it.
+    // For the host, the session's user is not root, even if root started codeyard.
     let codeyard = client.mcp.pid().unwrap();
     let uids: Vec<String> = descendants(codeyard)
         .into_iter()

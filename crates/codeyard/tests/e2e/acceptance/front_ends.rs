@@ -1,4 +1,4 @@
-//! The ways to a run, MCP in each era and the command line, share one wall; and how long a run takes.
+//! MCP in each era and the command line confine a run alike; and how long a run takes.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use test_support::{BridgeClient, CodeClient, Codeyard, Era, ServerDefinition};
 
-/// What a program is told to have done, however it was started.
+/// The printed results of a program, however it was started.
 #[derive(Debug, PartialEq)]
 struct Verdict {
     status: String,
     stdout: String,
-    /// Whether the error says that memory was short: in which words depends on what ran out first.
+    /// Whether the error reports a lack of memory; its wording depends on what ran out first.
     is_short_of_memory: bool,
 }
 
@@ -26,7 +26,7 @@ impl Verdict {
     }
 }
 
-/// An installation whose process and server hold what no program may see, with limits that are soon exceeded.
+/// An installation whose process and server hold secrets, with low limits.
 fn installation() -> Codeyard {
     let stub = ServerDefinition::stub().env("STUB_SECRET", "s3cr3t-upstream");
     Codeyard::new()
@@ -63,7 +63,7 @@ async fn on_the_command_line(programs: &[String]) -> Vec<Verdict> {
     verdicts
 }
 
-/// What the programs print on the surface `bridge`, and whether the last says that memory was short.
+/// The programs' output on the surface `bridge`, and whether the last reports a lack of memory.
 async fn over_the_bridge(programs: &[String]) -> (Vec<String>, bool) {
     let stub = ServerDefinition::stub().env("STUB_SECRET", "s3cr3t-upstream");
     let codeyard = Codeyard::new()
@@ -84,7 +84,8 @@ async fn over_the_bridge(programs: &[String]) -> (Vec<String>, bool) {
     (printed, is_short_of_memory)
 }
 
-/// What [`installation`] hides, what the network leads to, and two limits: C110, C111, C094, and C093, which fills the session's memory.
+/// [`installation`]'s secrets, the network, and two limits: C110, C111, C094, and C093, which fills the session's
+/// memory.
 fn programs(port: u16) -> Vec<String> {
     let environment = "import os, glob\nseen = str(dict(os.environ))\n\
         for path in ['/proc/self/environ', *glob.glob('/proc/[0-9]*/environ')]:\n    try: seen += open(path).read()\n    \
@@ -139,7 +140,7 @@ async fn c346_all_front_ends_share_isolation() {
 #[tokio::test]
 async fn c349_latency_timed() {
     const RUNS: usize = 200;
-    /// What a run took where it took least before.
+    /// The shortest time of a run in the original systems.
     const ORIGINAL: Duration = Duration::from_millis(200);
     let mut client = CodeClient::with_stub().await;
     client.check("print(1)", "1\n").await;

@@ -36,7 +36,7 @@ async fn c032_line_numbers_are_the_users() {
     for part in ["ZeroDivisionError: division by zero", "line 3"] {
         assert!(ran.error().contains(part), "{part}: {}", ran.error());
     }
-    // The only file that is named is the program itself.
+    // Only the program itself is named as a file.
     assert_eq!(ran.error().matches("File \"").count(), 1, "{}", ran.error());
     assert!(ran.error().contains("File \"<program>\""), "{}", ran.error());
 }
@@ -63,7 +63,7 @@ async fn c035_sys_exit() {
 }
 
 #[tokio::test]
-async fn c037_stdout_and_stderr_are_apart() {
+async fn c037_stdout_and_stderr_are_separate() {
     let mut client = CodeClient::with_stub().await;
     let ran = client
         .run("import sys\nprint('o')\nprint('e', file=sys.stderr)")

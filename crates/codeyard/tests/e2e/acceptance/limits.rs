@@ -1,4 +1,4 @@
-//! Runs that would not end, and programs that want too much.
+//! Endless runs, and programs with excessive demands.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ async fn c089_infinite_loop() {
     client.check_healthy().await;
     let ran = within(3.0, client.ran(&id)).await;
     assert_eq!(ran.status(), "timed_out");
-    // Nothing of it runs any more: what is left of the session waits for its next program.
+    // No process of the run is active: the rest of the session waits for its next program.
     let codeyard = client.mcp.pid().unwrap();
     let mut sleeping: BTreeMap<u32, u32> = BTreeMap::new();
     wait_until("every process of the session sleeps", || {
@@ -61,7 +61,7 @@ async fn c095_thread_bomb() {
     assert!(ran.result().as_u64().unwrap() < 20, "{ran:?}");
     assert_eq!(ran.stdout(), "can't start new thread\n");
     client.check("print('next')", "next\n").await;
-    // The default lets as many start as it says: memory does not stop them before. Without control groups it is lower.
+    // The default allows as many threads as it says, within the memory limit. Without control groups it is lower.
     let mut client = CodeClient::with_stub().await;
     let processes = client
         .run("import resource\nreturn resource.getrlimit(resource.RLIMIT_NPROC)[0]")
@@ -138,7 +138,7 @@ async fn c108_a_huge_result_of_a_tool() {
     }
     let growth = resident(codeyard, "VmHWM").saturating_sub(before);
     assert!(growth < 300 * 1024, "grew by {growth} kB");
-    wait_until("the memory is given back", || {
+    wait_until("the host releases the memory", || {
         (resident(codeyard, "VmRSS") < before + 64 * 1024).then_some(())
     })
     .await;
@@ -162,7 +162,7 @@ async fn c313_hung_upstream() {
     let run = client.execute(json!({"code": "await mcp_stub.slow(seconds=600)", "timeout_ms": 3000}));
     let ran = within(6.0, run).await;
     assert_eq!((ran.status(), ran.is_error()), ("timed_out", true));
-    // Who was waited for is told.
+    // The error names the call for which the run waited.
     assert!(
         ran.error().contains("await mcp_stub.slow(seconds=600)"),
         "{}",
@@ -171,7 +171,7 @@ async fn c313_hung_upstream() {
     client
         .check("print(await mcp_stub.echo(message='later'))", "later\n")
         .await;
-    // A server that takes longer than its definition allows is told apart from a run that does.
+    // A slow server and a slow run have different errors.
     let slow = ServerDefinition::stub().timeout(2_000);
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &slow)).await;
     let ran = client.run("await mcp_stub.slow(seconds=600)").await;

@@ -1,10 +1,10 @@
-//! Whatever a program prints arrives, bounded and as valid JSON.
+//! A program's output arrives, bounded and as valid JSON.
 
 use test_support::{CodeClient, Ran};
 
 use crate::acceptance::within;
 
-/// The output is whole, or cut with a notice that says so.
+/// The output is whole, or cut with a notice.
 #[track_caller]
 fn check_whole_or_cut(ran: &Ran, whole: usize) {
     assert_eq!((ran.status(), ran.error()), ("completed", ""));
@@ -38,7 +38,7 @@ async fn c041_large_stderr_does_not_deadlock() {
 #[tokio::test]
 async fn c105_binary_junk_on_stdout() {
     let mut client = CodeClient::with_stub().await;
-    // The client fails on any line that is no JSON.
+    // The client fails on any line that is not JSON.
     let ran = client
         .run("import sys\nsys.stdout.buffer.write(bytes(range(256))*10)")
         .await;

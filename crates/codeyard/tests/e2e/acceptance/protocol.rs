@@ -13,7 +13,7 @@ async fn c126_concurrent_runs_of_one_session() {
         let code = format!("import time;time.sleep(0.1);print({number})");
         ids.push(client.start(json!({"code": code})).await);
     }
-    // Asked for in another order than the runs have, so that each answer must find its own request.
+    // Answers in another order than the runs, so that each answer must match its request by id.
     for (number, id) in ids.iter().enumerate().rev() {
         assert_eq!(client.ran(id).await.stdout(), format!("{number}\n"));
     }
@@ -22,7 +22,7 @@ async fn c126_concurrent_runs_of_one_session() {
 #[tokio::test]
 async fn c332_noise() {
     let mut client = CodeClient::with_stub().await;
-    // The client fails on any line of the server's that is no JSON-RPC.
+    // The client fails on any line of the server that is not JSON-RPC.
     client.mcp.send_raw(b"\n\n   \n\r\n").await.unwrap();
     client.mcp.send_raw(b"this is garbage\n").await.unwrap();
     let is_error = |message: &Value| message.get("error").is_some();

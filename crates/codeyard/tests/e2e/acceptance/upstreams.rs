@@ -1,4 +1,4 @@
-//! Tools of upstream servers, as programs meet them.
+//! Tools of upstream servers in programs.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition};

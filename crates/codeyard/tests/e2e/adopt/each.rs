@@ -1,4 +1,4 @@
-//! Each of the ten clients, on a file as it writes it: import, install, again, undo, and a file that was changed in between.
+//! Each of the ten clients, on a file in its own format: import, install, repeat, undo, and undo after a change.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::adopt::{Home, fixture};
 
-/// What is expected of one client.
+/// The expectations for one client.
 struct Case {
     client: Client,
     /// Its file below the home directory.
@@ -16,13 +16,13 @@ struct Case {
     fixture: &'static str,
     /// Servers that codeyard uses after the import.
     used: &'static [&'static str],
-    /// Servers that it keeps and does not use.
+    /// Servers that codeyard imports as disabled.
     disabled: &'static [&'static str],
-    /// Servers that cannot be taken over.
+    /// Servers that cannot be imported.
     left: &'static [&'static str],
     /// Literal secrets of the file.
     secrets: &'static [&'static str],
-    /// What the first server's `allow` and `deny` become, and which of its tools are refused then.
+    /// The rules from the first server's `allow` and `deny`, and its refused tools.
     rules: Option<(Value, &'static [&'static str])>,
 }
 
@@ -101,7 +101,7 @@ async fn imports(home: &Home, case: &Case) {
     home.done(&["config", "check"]).await;
 }
 
-/// What the client keeps from the model, codeyard does.
+/// Codeyard hides from the model what the client hides.
 async fn keeps_tools_from_the_model(home: &Home, case: &Case) {
     let ours = home.ours();
     let crm = &ours["mcpServers"]["crm"];
@@ -115,13 +115,13 @@ async fn keeps_tools_from_the_model(home: &Home, case: &Case) {
     assert_eq!(denied, refused, "{listed:#}");
 }
 
-/// What the client's own reading of the file is afterwards.
+/// The client's own view of the file afterwards.
 fn is_installed(home: &Home, case: &Case, text: &str) {
     let used = used(home, case, text);
     let has = |name: &&str| used.iter().any(|known| known == name);
     assert!(has(&"codeyard"), "{used:?}");
     assert!(!case.used.iter().any(&has), "{used:?}");
-    // What codeyard does not use stays with the client.
+    // The client keeps servers that codeyard does not use.
     assert!(case.left.iter().all(has), "{used:?}");
 }
 
@@ -137,7 +137,7 @@ fn used(home: &Home, case: &Case, text: &str) -> Vec<String> {
     used.map(|server| server.name).collect()
 }
 
-/// The client has written its file meanwhile: its changes stay, and its servers come back.
+/// After a change by the client, an undo keeps the change and restores the servers.
 async fn is_undone_in_part(home: &Home, case: &Case) {
     let id = case.client.id();
     home.done(&["install", id, "--yes"]).await;
@@ -161,7 +161,7 @@ async fn is_undone_in_part(home: &Home, case: &Case) {
     home.write(case.path, fixture(case.fixture).as_bytes());
 }
 
-/// Somebody has changed our entry: what they did stays.
+/// After a change of our entry, an undo keeps the change.
 async fn is_not_undone_over_changes(home: &Home, case: &Case) {
     let id = case.client.id();
     home.done(&["install", id, "--yes"]).await;
@@ -225,7 +225,7 @@ async fn cursor() {
         path: ".cursor/mcp.json",
         fixture: "cursor.json",
         used: &["crm"],
-        // One refers to a variable that is not set, one to whichever project is open.
+        // One refers to an unset variable, one to the open project.
         disabled: &["orders", "here", "tickets"],
         left: &[],
         secrets: &["crm-0123456789", "tickets-0123456789"],

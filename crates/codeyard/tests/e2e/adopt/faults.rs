@@ -1,4 +1,4 @@
-//! What could go wrong quietly: lost originals, secrets in the wrong hands, guards that are dropped, servers that stop others.
+//! Silent errors: lost originals, leaked secrets, dropped guards, and servers that stop others.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tokio::process::Command;
 use crate::adopt::{CURSOR, Home, OURS, demo, demo_with, ended};
 
 #[tokio::test]
-async fn of_two_installations_at_once_neither_loses_the_original() {
+async fn two_concurrent_installations_keep_the_original() {
     let home = Home::of_cursor(json!({"mine": {"command": "never-started"}}));
     let original = home.read(CURSOR);
     let both = futures_util::future::join(
@@ -44,7 +44,7 @@ async fn a_secret_gets_a_name_that_no_other_server_refers_to() {
 }
 
 #[tokio::test]
-async fn a_password_of_a_database_does_not_get_into_the_file_of_a_client() {
+async fn a_database_password_stays_out_of_a_client_s_file() {
     let home = Home::of_cursor(json!({}));
     let original = home.read(CURSOR);
     let secret = "postgres://yard:hush-hush@example.com/yard";
@@ -61,7 +61,7 @@ async fn a_password_of_a_database_does_not_get_into_the_file_of_a_client() {
 }
 
 #[tokio::test]
-async fn a_word_is_a_client_whatever_files_are_here() {
+async fn a_word_is_a_client_even_if_a_file_has_its_name() {
     let home = Home::of_cursor(json!({"crm": demo("crm")}));
     home.write(
         "cursor",
@@ -77,7 +77,7 @@ async fn a_word_is_a_client_whatever_files_are_here() {
 }
 
 #[tokio::test]
-async fn what_guarded_a_server_disables_it_until_somebody_looks() {
+async fn a_guarded_server_stays_disabled_until_a_person_enables_it() {
     for (entry, told) in [
         (
             demo_with("excludeTools", json!("update_customers")),
@@ -101,7 +101,7 @@ async fn what_guarded_a_server_disables_it_until_somebody_looks() {
 }
 
 #[tokio::test]
-async fn a_variable_of_this_shell_is_told_before_the_question() {
+async fn a_variable_of_this_shell_is_named_before_the_question() {
     let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"T": "${env:CRM_TOKEN}"}))}));
     for args in [
         &["import", "cursor", "--dry-run"][..],
@@ -154,7 +154,7 @@ async fn an_unset_variable_leaves_out_one_server_and_is_said() {
 }
 
 #[tokio::test]
-async fn what_changes_that_a_server_is_not_used_is_said_by_its_kind() {
+async fn the_remedy_for_an_unused_server_depends_on_the_cause() {
     let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"A": "${env:NOWHERE_SET}"}))}));
     home.done(&["import", "cursor", "--yes"]).await;
     let is_told = async |args: &[&str], remedy: &str| {
@@ -202,7 +202,7 @@ async fn an_entry_with_other_files_stays_and_is_named() {
         .await;
     let first = home.read(CURSOR);
     assert!(first.contains("mine.json"), "{first}");
-    // A server that the other codeyard has is not taken from the client, for the one that is there lacks it.
+    // The client keeps a server of the other codeyard, because this one lacks it.
     let mut file: Value = serde_json::from_str(&first).unwrap();
     file["mcpServers"]["crm"] = json!({"command": codeyard_binary(), "args": ["demo-server", "crm"]});
     home.write(CURSOR, file.to_string().as_bytes());
@@ -219,7 +219,7 @@ async fn an_entry_with_other_files_stays_and_is_named() {
     )
     .await;
     assert_eq!(home.read(CURSOR), now);
-    // The same options find it installed already.
+    // With the same options, codeyard is already installed.
     home.write(CURSOR, first.as_bytes());
     home.done(&["install", "cursor", "--yes", "--config", file_name])
         .await;
@@ -318,7 +318,7 @@ async fn a_file_of_variables_is_read_and_kept() {
     clippy::disallowed_methods,
     reason = "the process stands for a client, and is ended by the test"
 )]
-async fn a_client_that_runs_is_told() {
+async fn a_running_client_is_reported() {
     let home = Home::with(".config/zed/settings.json", "{}");
     let program = home.path("zed-editor");
     std::fs::copy("/bin/sleep", &program).unwrap();

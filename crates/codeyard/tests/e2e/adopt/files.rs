@@ -1,4 +1,4 @@
-//! Files that cannot be changed, or not without care: each is told by name, and the original stays whole.
+//! Files that cannot be changed, or only with care: the error names each, and the original stays whole.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -6,7 +6,7 @@ use test_support::codeyard_binary;
 
 use crate::adopt::{CURSOR, Home, fixture};
 
-/// Neither command changes the file, and both say these words.
+/// Neither command changes the file, and both print these words.
 async fn stays(home: &Home, told: &[&str]) {
     let before = std::fs::read(home.path(CURSOR)).ok();
     home.refused(&["install", "cursor", "--yes"], told).await;

@@ -1,4 +1,4 @@
-//! What a file that somebody else wrote could try: hiding what it starts, passing by guards, taking secrets of others.
+//! Attacks by a foreign file: hidden commands, evaded guards, stolen secrets.
 
 use serde_json::{Value, json};
 use test_support::codeyard_binary;
@@ -26,7 +26,7 @@ async fn what_runs_is_shown_in_full() {
         })),
     );
     home.write("its.env", b"LD_PRELOAD=/tmp/evil.so\nAPI_KEY=hush-hush-hush\n");
-    // Without a terminal it is refused, after all has been shown.
+    // Without a terminal, the command shows everything and then refuses.
     let told = home.run(&["import", "cursor"]).await;
     for words in [
         "KEY=x; touch PWNED; exec cat",
@@ -48,7 +48,7 @@ async fn what_runs_is_shown_in_full() {
 }
 
 #[tokio::test]
-async fn a_name_writes_no_line_and_turns_none_around() {
+async fn a_name_can_neither_add_nor_reverse_a_line() {
     let home = Home::with(
         CURSOR,
         &text(json!({
@@ -103,7 +103,7 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
 }
 
 #[tokio::test]
-async fn rules_that_were_agreed_to_do_not_vanish() {
+async fn accepted_rules_do_not_vanish() {
     let home = Home::with(
         GEMINI,
         &text(json!({"crm": demo_with("includeTools", json!(["get_customer"]))})),
@@ -127,7 +127,7 @@ async fn rules_that_were_agreed_to_do_not_vanish() {
         "{refused:?}"
     );
     home.done(&["servers", "enable", "crm", "--yes"]).await;
-    // Rules where none were agreed to only keep tools back.
+    // New rules only restrict, so they need no consent.
     assert_ne!(state(|crm| crm["deny"] = json!(["update_*"])).await, "changed");
     assert_ne!(
         state(|crm| drop(crm.as_object_mut().unwrap().shift_remove("deny"))).await,
@@ -147,7 +147,7 @@ async fn a_rule_that_begins_with_a_separator_does_not_make_another_server() {
 }
 
 #[tokio::test]
-async fn a_client_that_shows_more_is_told_what_it_loses() {
+async fn a_client_that_shows_more_tools_gets_a_warning() {
     let home = Home::with(
         GEMINI,
         &text(json!({"crm": demo_with("includeTools", json!(["get_customer"]))})),
@@ -166,7 +166,7 @@ async fn a_client_that_shows_more_is_told_what_it_loses() {
 }
 
 #[tokio::test]
-async fn an_entry_that_keeps_less_back_is_not_said_to_keep_more() {
+async fn an_entry_with_fewer_restrictions_is_not_called_stricter() {
     let lists = |field: &str, tools: &[&str]| text(json!({"crm": demo_with(field, json!(tools))}));
     for (field, ours, theirs) in [
         (
@@ -278,13 +278,14 @@ async fn a_project_that_is_trusted_gets_no_secret() {
         told.contains("in your secrets.json, which a project's file cannot use"),
         "{told}"
     );
-    // A variable of the environment is for whatever is started in it, and a file that an option names is its owner's.
+    // A variable of the environment is for every started program, and the owner of a file is the one who names it in
+    // an option.
     let mut command = in_shop(&["servers", "--json"]);
     command.env(name, "of the environment");
     assert_ne!(state(ended(command).await.json()), "unset");
     let named = ended(in_shop(&["servers", "--json", "--config", ".mcp.json"])).await;
     assert_ne!(state(named.json()), "unset");
-    // Nor is one kept for it.
+    // A project's file stores no secret either.
     let removed = ended(in_shop(&["servers", "remove", "a", "--yes"])).await;
     assert!(
         removed.out.contains("and CODEYARD_A_API_KEY from secrets.json"),
@@ -300,7 +301,7 @@ async fn a_removed_server_takes_its_secrets_with_it() {
         &text(json!({"a": with("hush-one"), "b": with("hush-two")})),
     );
     home.done(&["import", "cursor", "--yes"]).await;
-    // Another entry refers to the second one's too.
+    // Another entry refers to the second secret, too.
     let mut ours = home.ours();
     ours["mcpServers"]["c"] = demo_with("env", json!({"X": "${CODEYARD_B_API_KEY}"}));
     home.write(OURS, ours.to_string().as_bytes());
@@ -331,7 +332,7 @@ async fn a_removed_server_leaves_secrets_that_another_file_needs() {
             && removed.out.contains("other.json refers to it"),
         "{removed:?}"
     );
-    // What cannot be read may refer to all of them.
+    // An unreadable file may refer to all of them.
     home.write("other.json", b"{");
     let removed = home.done(&["servers", "remove", "b", "--yes"]).await;
     assert!(removed.out.contains("other.json cannot be read"), "{removed:?}");
@@ -399,7 +400,7 @@ async fn the_diff_of_goose_and_codex_shows_no_secret() {
 }
 
 #[tokio::test]
-async fn undoing_shows_all_that_we_wrote() {
+async fn the_undo_shows_everything_that_we_wrote() {
     let home = Home::with(".config/goose/config.yaml", "GOOSE_MODEL: x\n");
     home.done(&["install", "goose", "--yes"]).await;
     let told = home.done(&["install", "goose", "--undo", "--dry-run"]).await;

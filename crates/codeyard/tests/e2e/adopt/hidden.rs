@@ -1,4 +1,4 @@
-//! Secrets of servers that say them again: they are in no error, no log and no bill.
+//! Servers that print their secrets: no error, log or bill contains the secrets.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::adopt::{Home, ended};
 
-/// All of them, as the client's file has them.
+/// All secrets, as in the client's file.
 const SECRETS: [&str; 5] = [
     "ghp_s3cr3tARGVaaaaaaaa",
     "s3cr3tKEYbbbb",
@@ -17,10 +17,10 @@ const SECRETS: [&str; 5] = [
     "s3cr3tURLeeee",
 ];
 
-/// Says what it was started with, and ends.
+/// Prints its command line, and ends.
 const TALKATIVE: &str = "#!/bin/sh\necho \"started with $* and $DATABASE_URL, $HEADERS\" >&2\necho \"${HEADERS#*Bearer }\" >&2\necho \"${DATABASE_URL#*me:}\" >&2\nexit 3\n";
 
-/// Says what it was asked, and refuses.
+/// Prints each request, and refuses.
 async fn refusing(listener: TcpListener) {
     while let Ok((mut stream, _from)) = listener.accept().await {
         let mut request = vec![0; 16 * 1024];
@@ -64,7 +64,7 @@ async fn home(port: u16) -> Home {
 }
 
 #[tokio::test]
-async fn secrets_that_a_server_says_again_are_shown_nowhere() {
+async fn secrets_that_a_server_prints_are_never_shown() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = tokio::spawn(refusing(listener));
@@ -73,7 +73,7 @@ async fn secrets_that_a_server_says_again_are_shown_nowhere() {
     check("the bill", &imported.out, "[hidden]");
     check("its standard error", &imported.err, "CODEYARD_STARTED_TOKEN");
     for name in ["started", "reached"] {
-        // It is disabled, since it could not be connected to.
+        // The server is disabled because its connection failed.
         ended(home.command(&["servers", "enable", name, "--yes"])).await;
         let tested = ended(home.command(&["--log", "trace", "servers", "test", name])).await;
         check("the test", &format!("{}{}", tested.out, tested.err), "[hidden]");

@@ -1,11 +1,11 @@
-//! What an import takes, what it says, and what it leaves.
+//! The servers that an import takes or leaves, and its report.
 
 use serde_json::{Value, json};
 use test_support::codeyard_binary;
 
 use crate::adopt::{CURSOR, Home, demo, ended, fixture};
 
-/// The names and what became of each.
+/// Each name and its result.
 fn fates(told: &Value) -> Vec<String> {
     let servers = told["servers"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -81,7 +81,7 @@ async fn the_bill_counts_what_the_client_uses() {
 }
 
 #[tokio::test]
-async fn where_nothing_answers_there_is_no_total() {
+async fn without_an_answer_there_is_no_total() {
     let home = Home::of_cursor(json!({"lost": {"command": "/nowhere/lost"}}));
     let told = home.done(&["import", "cursor", "--yes"]).await;
     assert!(
@@ -91,7 +91,7 @@ async fn where_nothing_answers_there_is_no_total() {
 }
 
 #[tokio::test]
-async fn a_default_that_is_a_secret_is_told() {
+async fn a_default_that_is_a_secret_causes_a_warning() {
     let mut entry = demo("crm");
     entry["env"] = json!({"TOKEN": "${env:CRM_TOKEN:-ghp_bbbbbbbbbbbbbbbbbbbb}"});
     let text = json!({"mcpServers": {"crm": entry}}).to_string();
@@ -153,7 +153,7 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let left = home.done(&["import", "cursor", "--yes", "--leave-failed"]).await;
     assert!(left.out.contains("added 1 server"), "{left:?}");
     assert!(home.ours()["mcpServers"]["gone"].is_null());
-    // It is still the client's.
+    // The client still has the server.
     let installed = home.done(&["install", "cursor", "--yes"]).await;
     assert!(installed.out.contains("`gone` stays as it is"), "{installed:?}");
     assert!(home.read(CURSOR).contains("no-such-program-here"));
@@ -174,7 +174,7 @@ async fn secrets_reach_the_server_and_nothing_else() {
     home.done(&["servers", "test", "crm"]).await;
     let shown = home.done(&["config", "show"]).await;
     assert!(!shown.out.contains("hush-hush-hush"), "{shown:?}");
-    // The environment does not go before it: the secret is what the client had.
+    // The client's secret takes precedence over the environment.
     let mut command = home.command(&["servers", "test", "crm"]);
     command.env("CODEYARD_CRM_TOKEN", "");
     assert_eq!(ended(command).await.code, 0);
@@ -191,7 +191,7 @@ async fn secrets_reach_the_server_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_named_and_stops_nothing_else() {
+async fn a_missing_variable_is_named_and_stops_nothing_else() {
     let home = Home::with(CURSOR, &fixture("cursor.json"));
     let imported = home.done(&["import", "cursor", "--yes"]).await;
     for words in [
@@ -239,7 +239,7 @@ async fn a_project_s_file_is_read_by_its_path() {
 }
 
 #[tokio::test]
-async fn variables_are_named_to_clients_that_hand_over_only_those() {
+async fn variables_are_named_for_clients_that_pass_on_only_listed_ones() {
     for (client, path, expected) in [
         ("codex", ".codex/config.toml", "env_vars = [\"CRM_TOKEN\"]"),
         (

@@ -44,7 +44,7 @@ async fn two_commands_lead_from_ten_servers_to_programs() {
         .unwrap()
         .iter()
         .map(|word| word.as_str().unwrap());
-    // As a client of the official library starts it: hardly any variable is handed on.
+    // Started as by the official library's client, which passes on hardly any variable.
     let mut command = Command::new(entry["command"].as_str().unwrap());
     command
         .args(args)

@@ -1,4 +1,4 @@
-//! Other users of the machine: what they could write to is not believed, and what is made is not theirs.
+//! Other users of the machine: files that they can change are not trusted, and our files are private.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -16,7 +16,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn what_is_made_is_private_whatever_the_umask() {
+async fn new_files_are_private_under_every_umask() {
     let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"CRM_TOKEN": "hush-hush-hush"}))}));
     std::fs::remove_dir_all(home.data()).ok();
     std::fs::remove_dir_all(home.path(".config")).ok();
@@ -32,7 +32,7 @@ async fn what_is_made_is_private_whatever_the_umask() {
 }
 
 #[tokio::test]
-async fn what_others_may_write_to_starts_nothing() {
+async fn a_file_writable_by_others_starts_nothing() {
     let home = Home::new();
     let marker = home.path("started");
     let entry = json!({"command": "touch", "args": [marker]});

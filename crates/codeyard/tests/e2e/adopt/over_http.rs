@@ -1,4 +1,4 @@
-//! Codeyard entered as an address: what each client is told of the token, what is refused, and the way back.
+//! Codeyard installed as an address: each client's note on the token, refusals, and undo.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,7 +10,7 @@ use crate::adopt::{CURSOR, Home, demo, fixture};
 const URL: &str = "http://127.0.0.1:8700/mcp";
 const TOKEN: &str = "0123456789abcdef0123";
 
-/// A client whose file names addresses: its file below the home directory, its fixture, and what is said of the token.
+/// A client whose file holds addresses: its path below the home directory, its fixture, and its note on the token.
 const CLIENTS: [(Client, &str, &str, &str); 9] = [
     (
         Client::ClaudeCode,
@@ -68,7 +68,7 @@ const CLIENTS: [(Client, &str, &str, &str); 9] = [
     ),
 ];
 
-/// Writes the file of a token; its path.
+/// Writes a token file; returns its path.
 fn token_file(home: &Home, mode: u32) -> String {
     home.write("token", format!("{TOKEN}\n").as_bytes());
     let file = home.path("token");
@@ -81,7 +81,7 @@ fn mode(home: &Home, path: &str) -> u32 {
 }
 
 #[tokio::test]
-async fn each_client_is_entered_and_taken_back() {
+async fn each_client_is_installed_and_undone() {
     for (client, path, name, told) in CLIENTS {
         let original = fixture(name);
         let home = Home::with(path, &original);
@@ -154,7 +154,7 @@ async fn a_file_that_changed_loses_only_our_part() {
 }
 
 #[tokio::test]
-async fn servers_are_taken_over_on_this_machine_and_stay_for_another() {
+async fn servers_are_imported_on_this_machine_and_stay_for_another() {
     let home = Home::of_cursor(json!({"crm": demo("crm")}));
     home.done(&["import", "cursor", "--yes"]).await;
     let elsewhere = [

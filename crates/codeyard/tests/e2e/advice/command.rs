@@ -1,4 +1,4 @@
-//! `codeyard advise`: what it says of look-ups, and that its lines can be used as they stand.
+//! `codeyard advise`: its judgement of look-ups, and its lines for the settings, used unchanged.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
@@ -9,7 +9,7 @@ async fn advise(codeyard: &Codeyard, args: &[&str]) -> Ended {
     ended
 }
 
-/// An installation in which one tool was looked up so often, by one client.
+/// An installation in which one client looked up one tool this often.
 async fn looked_up(times: usize, arguments: Value) -> Codeyard {
     let mut client = CodeClient::with_stub().await;
     for number in 0..times {
@@ -25,7 +25,7 @@ async fn looked_up(times: usize, arguments: Value) -> Codeyard {
     codeyard
 }
 
-/// How many of the client's runs are taken for look-ups, once it is gone.
+/// The number of look-ups among the client's runs, after its end.
 async fn check_judged(client: CodeClient, runs: usize, lookups: usize) {
     let CodeClient { mcp, codeyard } = client;
     assert!(mcp.finish().await.unwrap().success());
@@ -103,7 +103,7 @@ async fn a_tool_that_is_looked_up_often_is_proposed_with_lines_that_work() {
         "{poor:?}"
     );
 
-    // What is exposed already does not fit: lines with which codeyard does not start are no help.
+    // Exposed tools that do not fit already: codeyard must not propose lines that prevent its own start.
     let codeyard = codeyard.settings(lines);
     let over = advise(&codeyard, &["--budget", "5", "--json"]).await.json();
     assert_eq!(
@@ -123,7 +123,7 @@ async fn a_tool_that_is_looked_up_often_is_proposed_with_lines_that_work() {
 }
 
 #[tokio::test]
-async fn programs_that_spare_the_model_something_are_no_look_ups() {
+async fn programs_that_shorten_a_result_are_no_look_ups() {
     let check = async |words: u64, format: &str| {
         let mut client = CodeClient::with_stub().await;
         let code = format!("await tools.stub.echo(message='word ' * {words})\nreturn 1");
@@ -141,7 +141,7 @@ async fn programs_that_spare_the_model_something_are_no_look_ups() {
         );
     };
     check(400, "text").await;
-    // The receipt is longer than the answer that was spared: it is no part of what came back.
+    // The receipt is longer than the saved part of the answer, and does not count as output.
     check(100, "json").await;
     check(100, "toon").await;
 }
@@ -163,7 +163,7 @@ async fn look_ups_are_found_in_every_form_of_a_result() {
 async fn only_answers_of_programs_that_completed_are_look_ups() {
     let mut client = CodeClient::with_stub().await;
     let codes = [
-        // A failure of the tool, a call that was refused, a program that fails after its call.
+        // A failed tool, a refused call, and a program that fails after its call.
         "try:\n    await tools.stub.fail(message='a reason that is long enough')\nexcept Exception as e:\n    print(e)",
         "try:\n    await tools.stub.echo(message=5)\nexcept Exception as e:\n    print(e)",
         "print(await tools.stub.echo(message='an answer that is long enough'))\n1 / 0",
@@ -181,7 +181,7 @@ async fn only_answers_of_programs_that_completed_are_look_ups() {
     check_judged(client, 7, 1).await;
 }
 
-/// What joins a tool with a tool file, or with a resource, is no look-up of the tool.
+/// A program that also calls a tool file or reads a resource is not a look-up.
 #[tokio::test]
 async fn programs_that_do_more_than_one_call_are_no_look_ups() {
     let codeyard = Codeyard::new()
@@ -240,7 +240,7 @@ async fn runs_that_no_client_asked_for_are_left_out_and_told() {
         (&json!(0), &json!(0)),
         "{none}"
     );
-    // They are on no bill either.
+    // The bill omits them, too.
     let savings = run(&codeyard, &["runs", "--savings", "--json"], "").await.json();
     assert_eq!(
         (&savings["total"]["runs"], &savings["total"]["sessions"]),

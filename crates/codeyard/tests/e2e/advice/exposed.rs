@@ -1,4 +1,4 @@
-//! Tools that `[expose]` names: seen, called, priced, bounded; and nothing of it where it names none.
+//! Tools listed in `[expose]`: shown, called, priced, bounded; without the setting, nothing changes.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition, run};
@@ -75,7 +75,7 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
         .unwrap();
     let tokenizer = accounting::Tokenizer::load().unwrap();
     let count = |tools: &[Value]| tokenizer.definitions(tools);
-    // The instructions are in both; the rest is what is listed, under the names that are listed.
+    // Both have the instructions; the rest are the listed tools, under their listed names.
     assert_eq!(own - plain, count(&tools) - count(&tools[..2]), "{tools:?}");
 
     let CodeClient { mcp, codeyard } = client;
@@ -105,7 +105,7 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
+async fn unknown_and_oversized_tools_are_refused_at_the_start() {
     let refused_by = async |codeyard: Codeyard, told: &[&str]| {
         let ended = run(&codeyard, &["mcp"], "").await;
         assert_eq!(ended.code, 2, "{told:?}: {ended:?}");
@@ -157,7 +157,7 @@ async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
     refused("[expose]\ntool = []", &["did you mean `tools`?"]).await;
 }
 
-/// A server whose name programs spell otherwise.
+/// A server whose name is spelled differently in programs.
 fn spelled(lines: &str) -> Codeyard {
     let codeyard = Codeyard::new().unwrap();
     codeyard
@@ -213,7 +213,7 @@ async fn a_tool_file_cannot_be_exposed() {
     assert!(ended.err.contains(told), "{ended:?}");
 }
 
-/// Nor later, when its name is free: a file goes behind a server of the same name until that is removed.
+/// A tool file becomes visible when the server of its name is removed, but is still not exposed.
 #[tokio::test]
 async fn a_tool_file_does_not_take_the_place_of_an_exposed_tool() {
     let codeyard = Codeyard::with_stub().unwrap();
@@ -237,7 +237,7 @@ async fn a_tool_file_does_not_take_the_place_of_an_exposed_tool() {
 }
 
 #[tokio::test]
-async fn a_changed_list_is_told_and_followed() {
+async fn a_changed_list_is_announced_and_used() {
     let stub = || {
         Codeyard::new()
             .unwrap()
@@ -245,12 +245,12 @@ async fn a_changed_list_is_told_and_followed() {
     };
     let mut before = CodeClient::of(stub()).await;
     before.run("await tools.stub.grow()").await;
-    // The server tells of its new tool, and is asked for its list.
+    // The server announces its new tool, and codeyard requests the list.
     until_found(&mut before, "grown_1 came later", "grown_1").await;
     let CodeClient { mcp, codeyard } = before;
     assert!(mcp.finish().await.unwrap().success());
 
-    // The list is remembered; the server itself begins without that tool.
+    // The list is cached; the restarted server itself lacks that tool.
     let codeyard = codeyard.settings("[expose]\ntools = [\"stub.grown_1\", \"stub.echo\"]");
     let mcp = codeyard.mcp(Era::Legacy).await.unwrap();
     let mut client = CodeClient { mcp, codeyard };

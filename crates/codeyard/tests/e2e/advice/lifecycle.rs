@@ -1,4 +1,4 @@
-//! Exposed tools as a client lives with them: servers start once, names that are taken are left, cancelled calls end upstream.
+//! Exposed tools over a client's life: servers start once, taken names stay, cancelled calls end upstream.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use test_support::{CodeClient, Codeyard, Era, ServerDefinition, run};
 
 use super::{PATIENCE, names};
 
-/// The stub as a server that writes a line to this file whenever it is started.
+/// The stub as a server that appends a line to this file at each start.
 fn counting(file: &Path) -> Value {
     let stub = ServerDefinition::stub().to_json();
     let mut args = vec![
@@ -30,7 +30,7 @@ fn coded(file: &Path, description: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_first_list_has_them_and_each_server_is_started_once() {
+async fn the_first_list_has_exposed_tools_and_starts_each_server_once() {
     let codeyard = Codeyard::new().unwrap();
     let starts = ["one", "two"].map(|name| codeyard.directory().join(format!("{name}.starts")));
     let started = || {
@@ -63,12 +63,12 @@ async fn the_first_list_has_them_and_each_server_is_started_once() {
     assert_eq!(
         started(),
         once,
-        "what is remembered is listed and priced without them"
+        "cached lists must suffice for listing and pricing"
     );
 }
 
 #[tokio::test]
-async fn a_name_that_is_taken_is_left_to_who_has_it() {
+async fn a_taken_name_stays_with_its_owner() {
     let codeyard = Codeyard::new().unwrap();
     let file = codeyard.directory().join("execute.json");
     let codeyard = codeyard
@@ -99,7 +99,7 @@ async fn a_call_that_its_client_cancels_is_cancelled_at_the_server() {
     let slow = json!({"name": "stub_slow", "arguments": {"seconds": 300}});
     let id = client.mcp.start("tools/call", slow).await.unwrap();
     let ends = async {
-        // The slow call is at the server once that has had one more than those that were answered.
+        // The slow call has arrived once the server counts one call more than were answered.
         loop {
             made += 1;
             let calls = client.mcp.call_tool("stub_calls", json!({})).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_call_that_its_client_cancels_is_cancelled_at_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_well_at_the_start_is_shown_later() {
+async fn a_server_that_fails_at_the_start_is_shown_later() {
     let codeyard = Codeyard::new().unwrap();
     let well = codeyard.directory().join("well");
     let mut ill = counting(&well);
@@ -145,7 +145,10 @@ async fn a_server_that_is_not_well_at_the_start_is_shown_later() {
         client.mcp.result("tools/list", json!({})).await.unwrap()
     };
     let list = tokio::time::timeout(PATIENCE, shown).await.unwrap();
-    assert_eq!(list["ttlMs"], 0, "a client of that revision asks again: {list}");
+    assert_eq!(
+        list["ttlMs"], 0,
+        "a client of that revision requests the list again: {list}"
+    );
 }
 
 #[tokio::test]
@@ -166,7 +169,7 @@ async fn a_definition_that_outgrows_the_budget_is_not_shown_any_more() {
     assert_eq!(
         names(&mut client).await[2..],
         ["grows_code"],
-        "as it is remembered"
+        "with its cached definition"
     );
     client.run("await tools.grows.code()").await;
     client

@@ -1,4 +1,4 @@
-//! What a program finds and cannot reach: as whom it runs, what it may write, what it sees of the host.
+//! A program's view of the sandbox: its user, its writable places, and its view of the host.
 
 use std::net::TcpListener;
 
@@ -13,9 +13,9 @@ async fn the_documented_user() {
     let text = "(65534, 65534, 65534) (65534, 65534, 65534) [] 65534 65534";
     let mut client = BridgeClient::with_stub().await;
     let answer = client.run(code).await;
-    // Without the right to set groups those of whoever started codeyard stay, as users that nobody knows.
+    // Without the right to set groups, the groups of codeyard's user stay, as unknown groups.
     assert_eq!(answer.text().replace("[65534]", "[]"), text, "{answer:?}");
-    // The host sees a user that is not root, whatever started it.
+    // For the host, the user is not root, even if root started codeyard.
     let interpreters = descendants(client.mcp.pid().unwrap());
     let interpreters = interpreters
         .iter()
@@ -52,7 +52,7 @@ async fn the_documented_places() {
 
 #[tokio::test]
 async fn nothing_else_can_be_written() {
-    // Whatever directory there is: nothing but the two, and shared memory as in every container.
+    // In every directory, only these two places and shared memory are writable, as in a container.
     let code = include_str!("confinement/find_writable_places.py");
     check(code, "[]").await;
 }
@@ -72,7 +72,7 @@ async fn c340_the_environment() {
     client.check(code, "[]").await;
     let documented = "HOME LANG LOGNAME MCP_AVAILABLE_SERVERS MCP_DISCOVERED_SERVERS MPLBACKEND MPLCONFIGDIR OMP_NUM_THREADS \
                       OPENBLAS_NUM_THREADS PATH PWD PYTHONDONTWRITEBYTECODE TMPDIR TZ USER";
-    // Where the interpreter's libraries and the managed packages lie depends on the machine.
+    // The paths of the interpreter's libraries and of managed packages depend on the machine.
     let code = "import subprocess\nlines = subprocess.run(['env'], capture_output=True, text=True).stdout.splitlines()\n\
                 print(*sorted({line.partition('=')[0] for line in lines} - {'LD_LIBRARY_PATH', 'PYTHONPATH', '_', 'SHLVL'}))\n\
                 print([line for line in lines if line.startswith('MCP_')])";

@@ -1,4 +1,4 @@
-//! Where servers are defined, and what becomes of definitions that come, go, break or point back at codeyard.
+//! Places of server definitions, and definitions that appear, vanish, break or refer to codeyard.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ async fn c317_definitions_are_read_again() {
         &directory.join("without.json"),
         &json!({"mcpServers": {"without": {"args": ["x"]}, "number": {"command": 5}}}),
     );
-    // First in the order of names, but not the first definition of its name: that is other.json's.
+    // First by file name, but other.json has the definition in effect.
     let elsewhere = ServerDefinition::stub().description("Another");
     write(&directory.join("twice.json"), &entry(&elsewhere, "stub"));
     assert_eq!(known(&mut client).await, "new other stub");
@@ -55,7 +55,7 @@ async fn c317_definitions_are_read_again() {
             "Stub server",
         )
         .await;
-    // Told once, not at each call.
+    // Reported once, not at each call.
     let told = |log: &str| log.matches("broken.json").count();
     let before = told(&client.mcp.stderr());
     known(&mut client).await;
@@ -128,7 +128,7 @@ async fn c319_self_reference() {
     let mut client = BridgeClient::of(codeyard().env("MCP_BRIDGE_ALLOW_SELF_SERVER", "1")).await;
     let all = "by-argument by-command mcp-server-code-execution-mode ours stub";
     assert_eq!(known(&mut client).await, all);
-    // One that serves itself ends all the same: the inner one does not start another.
+    // A definition that starts codeyard ends too: the inner codeyard does not start another.
     let answer = client
         .run_with(
             &["ours"],

@@ -98,7 +98,7 @@ async fn c306_search() {
     let answer = client.run_with(&["stub", "big"], code).await;
     let text = "True True\n1 20\nTrue\n[] True\nMissing 'query' value\nMissing 'query' value\n'limit' must be an integer";
     assert_eq!(answer.text(), text, "{answer:?}");
-    // Only what is loaded is searched.
+    // The search covers loaded servers only.
     let answer = client
         .run_with(&["stub"], "print(len(await runtime.search_tool_docs('browser')))")
         .await;

@@ -1,4 +1,4 @@
-//! The variables that bound what a program takes.
+//! The variables that limit a program's resources.
 
 use serde_json::json;
 use test_support::{BridgeClient, Mode};

@@ -1,4 +1,4 @@
-//! What a model is sent before it asks: one tool, one resource, whatever is connected.
+//! The text sent to a model before its first call: one tool and one resource, whatever servers are connected.
 
 use serde_json::{Value, json};
 use test_support::{BridgeClient, Codeyard, ServerDefinition};
@@ -68,7 +68,7 @@ async fn c285_constant_overhead() {
             .definition("crowd.json", &definitions)
             .unwrap();
         let mut client = BridgeClient::of(codeyard).await;
-        // Known or not, what is connected does not show.
+        // Connected servers do not change the text, whether their tools are known or not.
         if servers == 1 {
             let answer = client
                 .run_with(

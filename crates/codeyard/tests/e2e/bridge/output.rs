@@ -1,4 +1,4 @@
-//! What comes back: text, structured content, statuses, exit codes, in each form.
+//! Results: text, structured content, statuses and exit codes, in each form.
 
 use serde_json::{Value, json};
 use test_support::BridgeClient;
@@ -30,7 +30,7 @@ async fn c287_compact_success() {
 async fn c288_no_output() {
     let nothing = json!({"summary": "Success (no output)"});
     gives("x=1", "Success (no output)", nothing.clone()).await;
-    // Only what is printed counts.
+    // Only printed output counts.
     gives("1 + 1", "Success (no output)", nothing).await;
 }
 

@@ -16,7 +16,7 @@ fn canned(names: &[&str]) -> Codeyard {
         .unwrap()
 }
 
-/// Runs a program with servers of such answers; it must succeed with exactly this text.
+/// Runs a program with such servers; it must succeed with exactly this text.
 async fn gives(names: &[&str], program: &str, text: &str) {
     let mut client = BridgeClient::of(canned(names)).await;
     let answer = client.run_with(names, program).await;

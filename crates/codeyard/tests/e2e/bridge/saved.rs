@@ -1,11 +1,11 @@
-//! What later sessions find: saved tools and memories, each principal's own, and what the command line says of them.
+//! Saved tools and memories in later sessions, separate for each principal, and their commands.
 
 use serde_json::json;
 use test_support::{BridgeClient, Codeyard};
 
 use crate::bridge::installation;
 
-/// Ends the client's codeyard and starts it again.
+/// Ends the client's codeyard and restarts it.
 async fn again(client: BridgeClient) -> BridgeClient {
     let BridgeClient { mcp, codeyard } = client;
     assert!(mcp.finish().await.unwrap().success());
@@ -29,7 +29,7 @@ async fn saved_tools_are_there_in_later_sessions() {
             "2 x The median.",
         )
         .await;
-    // Saved again, it is the new one.
+    // A second save replaces the tool.
     client
         .check(
             "def middle(values): return 'new'\nprint(save_tool(middle))",
@@ -176,7 +176,7 @@ async fn what_the_bridge_before_kept_is_taken_over() {
         .unwrap();
     assert!(taken.status.success(), "{taken:?}");
     let mut client = BridgeClient::of(codeyard).await;
-    // What does not load is told to the first program that names it, and hinders nothing.
+    // The first program that names a broken tool gets its error; other programs still work.
     let answer = client
         .run("print(good(), load_memory('notes'), 'bad' in globals())")
         .await;

@@ -1,4 +1,4 @@
-//! Upstream servers: warm, dead, hung, large, many, and other ones from call to call.
+//! Upstream servers: warm, dead, hung, large, many, and different ones in each call.
 
 use serde_json::json;
 use test_support::{BridgeClient, Codeyard, ServerDefinition};
@@ -100,7 +100,7 @@ async fn c377_a_large_catalogue() {
     client
         .check("print(len(runtime.list_tools_sync('stub')))", "3000")
         .await;
-    // Nor does it keep a program from starting others.
+    // A large catalogue does not prevent a program from starting processes.
     client.check("import subprocess\nprint(subprocess.run(['echo', 'ok'], capture_output=True, text=True).stdout, end='')", "ok").await;
     client
         .check("print((await mcp_stub.tool_2999(q='a'))['tool'])", "tool_2999")

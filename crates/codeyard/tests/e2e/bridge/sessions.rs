@@ -1,4 +1,4 @@
-//! What stays from call to call, and what is said when it does not.
+//! State that lasts from call to call, and the notice when it is lost.
 
 use serde_json::json;
 use test_support::{BridgeClient, descendants, wait_until};
@@ -12,7 +12,7 @@ async fn c297_state_survives() {
         .run("import math\nx=41\ndef f(n): return n+x\nclass K: v=1")
         .await;
     client.check("print(f(1), math.pi>3, K().v)", "42 True 1").await;
-    // Also what a failing program has done.
+    // A failed program's changes last, too.
     client.run("y = 5\n1/0").await;
     client.check("print(y)", "5").await;
 }
@@ -48,7 +48,7 @@ async fn a_timeout_that_loses_the_state_says_so() {
         "{next:?}"
     );
     assert!(next.lines("stderr").contains("started afresh"), "{next:?}");
-    // Said once.
+    // Reported once.
     client.check("print('again')", "again").await;
 }
 
@@ -83,7 +83,7 @@ async fn c331_an_idle_session_is_released() {
     let mut client = with_variables(&[("MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT", "2")]).await;
     client.run("secret = 'k'").await;
     let codeyard = client.mcp.pid().unwrap();
-    // Between runs a session's process is stopped; those in the pool, which have run nothing, are not.
+    // Between runs a session's process is stopped; unused processes in the pool are not.
     let is_there = || descendants(codeyard).iter().any(|process| process.state == 'T');
     wait_until("the session", || is_there().then_some(())).await;
     wait_until("the session's end", || (!is_there()).then_some(())).await;
@@ -124,7 +124,7 @@ async fn threads_of_a_run_with_fewer_servers_do_not_reach_those_of_a_later_one()
     let leave = "import threading\nkept = threading.Event()\nthreading.Thread(target=kept.wait, daemon=True).start()\nprint('left')";
     let answer = client.run_with(&["stub"], leave).await;
     assert_eq!(answer.text(), "left", "{answer:?}");
-    // The same reach or a narrower one: the session goes on, with its thread.
+    // With the same or fewer servers, the session continues with its thread.
     for servers in [&["stub"][..], &[]] {
         let answer = client.run_with(servers, "print('kept' in globals())").await;
         assert_eq!(answer.text(), "True", "{answer:?}");

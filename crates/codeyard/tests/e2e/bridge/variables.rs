@@ -1,4 +1,4 @@
-//! The variables of the bridge, right and wrong, and the ways to start it.
+//! Valid and invalid variables of the bridge, and the ways to start the bridge.
 
 use std::process::Output;
 
@@ -115,7 +115,7 @@ async fn c333_logs() {
             .definition("stub.json", &[("stub", stub.clone())])
             .unwrap()
             .env("MCP_BRIDGE_LOG_LEVEL", level);
-        // Anything on standard output that is no JSON-RPC would end the conversation.
+        // Any line on standard output that is not JSON-RPC would end the connection.
         let mut client = BridgeClient::of(codeyard).await;
         client
             .check(
@@ -168,7 +168,7 @@ async fn c374_launch_forms() {
         text(&ended.stderr).contains("Usage: codeyard run") && ended.stdout.is_empty(),
         "{ended:?}"
     );
-    // On a terminal nobody speaks JSON-RPC.
+    // Nobody sends JSON-RPC on a terminal.
     let terminal = [
         "-qec",
         &format!("{} run", test_support::codeyard_binary().display()),

@@ -1,11 +1,11 @@
-//! What the page says of a library, measured.
+//! The page's claims about libraries, measured.
 
 use super::Workplace;
 
 /// Variables that libraries pass on.
 pub const PASSED_ON: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
-/// Runs a program with a package, if it is installed, and compares what it prints.
+/// Runs a program with a package, if installed, and compares the output.
 #[track_caller]
 fn check(package: &str, name: &str, program: &str, expected: &[&str]) {
     let workplace = Workplace::new();

@@ -1,4 +1,4 @@
-//! The same examples over HTTP: each library against one codeyard with nine real servers.
+//! The examples over HTTP: each library against one codeyard with nine real servers.
 
 use test_support::Codeyard;
 
@@ -6,14 +6,13 @@ use super::Workplace;
 use super::page::{fits, libraries, run};
 use crate::http::served::Served;
 
-/// Calls each of the nine servers, and draws.
+/// Calls each of the nine servers, and draws a figure.
 const PROGRAM: &str = include_str!("nine_servers.py");
 
-/// The address as the page writes it.
+/// The address on the page.
 const ADDRESS: &str = "http://127.0.0.1:8700/mcp";
 
-/// An example with the changes that a `diff` block of the page names: lines that begin with `-` are there, and those with
-/// `+` behind them take their place.
+/// An example after the changes of the page's `diff` block: lines with `-` are replaced by lines with `+`.
 #[track_caller]
 fn changed(example: &str, diff: &str) -> String {
     let mut text = example.to_owned();
@@ -33,7 +32,7 @@ fn changed(example: &str, diff: &str) -> String {
             "each change begins with a line that goes:\n{diff}"
         );
         let mut old_lines = old.lines();
-        // The lines that go need not stand together; what comes takes the place of the first.
+        // Removed lines may lie apart; the new lines replace the first.
         let first = format!("{}\n", old_lines.next().unwrap());
         assert!(text.contains(&first), "the example has no line {first}");
         text = text.replacen(&first, &new, 1);
@@ -46,7 +45,7 @@ fn changed(example: &str, diff: &str) -> String {
     text
 }
 
-/// The text without the line by which an answer names the session of a client that has one, also where JSON spells it.
+/// The text without an answer's line about the client's session, also in JSON.
 fn without_session(printed: &str) -> String {
     let mut text = printed.to_owned();
     for line_end in ["\n", "\\n"] {

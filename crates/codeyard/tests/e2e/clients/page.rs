@@ -1,4 +1,4 @@
-//! Each example of the page, run with the package that its section names.
+//! Each example of the page, run with the package of its section.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ fn sections() -> impl Iterator<Item = Section<'static>> {
     })
 }
 
-/// What stands before the libraries.
+/// The text before the libraries' sections.
 pub fn introduction() -> Section<'static> {
     sections().next().unwrap()
 }
@@ -48,7 +48,7 @@ impl Section<'_> {
         self.blocks.iter().find(|(kind, _)| kinds.contains(kind)).copied()
     }
 
-    /// What `pip install` or `npm install` is given.
+    /// The argument of `pip install` or `npm install`.
     pub fn package(&self) -> &str {
         let named = self
             .text
@@ -62,14 +62,14 @@ impl Section<'_> {
         self.block(&["python", "ts", "sh"]).expect("an example")
     }
 
-    /// What the page says that the example prints.
+    /// The example's output on the page.
     pub fn expected(&self) -> String {
         let own = self.block(&["text"]).map(|(_, text)| text.to_owned());
         own.unwrap_or_else(|| introduction().block(&["text"]).unwrap().1.to_owned())
     }
 }
 
-/// Runs an example with the program of its library; what it prints.
+/// Runs an example with its library's program; returns the output.
 #[track_caller]
 pub fn run(workplace: &Workplace, program: PathBuf, kind: &str, example: &str) -> String {
     let (file, program) = match kind {
@@ -82,7 +82,7 @@ pub fn run(workplace: &Workplace, program: PathBuf, kind: &str, example: &str) -
 }
 
 #[test]
-fn examples_print_what_they_say() {
+fn examples_print_the_output_on_the_page() {
     let workplace = Workplace::new();
     let first = introduction();
     let (_, servers) = blocks(START)
@@ -114,7 +114,7 @@ fn examples_print_what_they_say() {
     assert_eq!(examples, 7);
 }
 
-/// Whether a text is what the page says, where a line `…` stands for any lines.
+/// Whether a text matches the page, where a line `…` stands for any lines.
 pub fn fits(printed: &str, expected: &str) -> bool {
     let mut left = printed.lines();
     let mut skips = false;

@@ -1,4 +1,4 @@
-//! `codeyard call`: how arguments are given, and what is said of those that are wrong.
+//! `codeyard call`: forms of arguments, and errors of wrong ones.
 
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
@@ -12,7 +12,7 @@ fn codeyard() -> Codeyard {
     codeyard.server("time", &time)
 }
 
-/// Calls a tool; gives what was printed, or what was said and the exit code.
+/// Calls a tool; returns the output, or the error and the exit code.
 async fn check(codeyard: &Codeyard, args: &[&str], expected: Result<&str, (i32, &str)>) {
     let ended = run(codeyard, &[&["call"], args].concat(), "").await;
     match expected {
@@ -58,7 +58,7 @@ async fn arguments_are_pairs_or_an_object() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_names_the_argument_and_the_nearest() {
+async fn an_error_names_the_argument_and_the_nearest_name() {
     let codeyard = codeyard();
     check(
         &codeyard,

@@ -1,4 +1,4 @@
-//! What a person who is new here types first: lists, one of them, the newest run, help, and a server started by hand.
+//! A new user's first commands: lists, single entries, the newest run, help, and a server started by hand.
 
 use std::process::Stdio;
 
@@ -8,10 +8,10 @@ use test_support::{Codeyard, ServerDefinition};
 use super::messages::transcript;
 use super::run;
 
-/// Fails as Python does, over several lines.
+/// Fails with a traceback of several lines.
 const FAILING: &str = "echo 'Traceback (most recent call last):' >&2; echo '  File \"x.py\", line 3' >&2; echo 'RuntimeError: DATABASE_URL is not set' >&2; exit 1";
 
-/// Compares with the file of that test; the commands stand in the transcript.
+/// Compares with the test's snapshot; the transcript includes the commands.
 macro_rules! assert_transcript {
     ($transcript:expr) => {{
         let transcript = $transcript;
@@ -116,7 +116,7 @@ async fn clients_are_listed_with_where_codeyard_is_installed() {
     );
 }
 
-/// What a person sees who starts it at a terminal and ends it at once.
+/// The text for a person who starts codeyard at a terminal and ends it at once.
 const AT_A_TERMINAL: &str = include_str!("friendly/start_at_a_terminal.py");
 
 #[tokio::test]

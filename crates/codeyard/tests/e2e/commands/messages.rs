@@ -1,4 +1,4 @@
-//! What a new user reads: help texts, and what is said when something is wrong.
+//! Texts for a new user: help, and messages about mistakes.
 //!
 //! Each test compares a whole transcript.
 
@@ -9,7 +9,7 @@ use test_support::{Codeyard, ServerDefinition, stub_server};
 
 use super::run;
 
-/// Compares with the file of that test; the commands stand in the transcript.
+/// Compares with the test's snapshot; the transcript includes the commands.
 macro_rules! assert_transcript {
     ($transcript:expr) => {{
         let transcript = $transcript;
@@ -17,7 +17,7 @@ macro_rules! assert_transcript {
     }};
 }
 
-/// Runs the commands one after another and writes down what a person sees of each.
+/// Runs the commands one after another and records the visible output of each.
 pub(super) async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (line, input) in commands {

@@ -1,4 +1,4 @@
-//! `codeyard python add`, `remove`, `list` and `sync`: the machine's own pip, and wheels that are made here.
+//! `codeyard python add`, `remove`, `list` and `sync`: the machine's own pip, and wheels built here.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use test_support::{Codeyard, Ended, run};
 
 use super::at_a_terminal;
 
-/// What the index of these tests has: the default set without its content, and packages that need each other.
+/// The index of these tests: the default set with empty packages, and packages with dependencies.
 const PACKAGES: [&str; 19] = [
     "numpy==9.0",
     "pandas==9.0:numpy",
@@ -30,7 +30,7 @@ const PACKAGES: [&str; 19] = [
     "strict==1.0:tiny<2",
 ];
 
-/// An installation whose pip finds these packages and no other.
+/// An installation whose pip finds only these packages.
 fn with_index() -> Codeyard {
     let codeyard = Codeyard::new().unwrap();
     let wheels = codeyard.directory().join("wheels");
@@ -51,7 +51,7 @@ async fn python(codeyard: &Codeyard, line: &str) -> Ended {
     run(codeyard, &args, "").await
 }
 
-/// The packages and versions that are there.
+/// The installed packages and versions.
 async fn listed(codeyard: &Codeyard) -> Vec<String> {
     let list = python(codeyard, "list --json").await.json();
     let packages = list["packages"].as_array().unwrap();
@@ -141,7 +141,7 @@ async fn packages_are_added_listed_imported_and_removed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_added_changes_nothing_and_the_first_line_says_why() {
+async fn a_failed_add_changes_nothing_and_its_first_line_gives_the_reason() {
     let codeyard = with_index();
     assert_eq!(python(&codeyard, "add tiny").await.code, 0);
     for (line, told) in [
@@ -198,7 +198,7 @@ async fn what_cannot_be_added_changes_nothing_and_the_first_line_says_why() {
 }
 
 #[tokio::test]
-async fn what_is_no_package_name_is_refused_before_anything_starts() {
+async fn an_invalid_package_name_is_refused_before_the_start() {
     let codeyard = Codeyard::new().unwrap();
     for (args, told) in [
         (&["add"][..], "<NAME[==VERSION]>"),
@@ -230,7 +230,7 @@ async fn what_is_no_package_name_is_refused_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn a_sync_keeps_what_was_added_to_the_default_set_and_leaves_out_what_was_removed() {
+async fn a_sync_keeps_additions_to_the_default_set_and_removals_from_it() {
     let codeyard = with_index();
     python(&codeyard, "add tiny==1.0").await;
     let ended = python(&codeyard, "sync").await;

@@ -1,4 +1,4 @@
-//! `codeyard saved`: what programs of the bridge keep, and what the original bridge kept.
+//! `codeyard saved`: data saved by the bridge's programs, and data of the original bridge.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use test_support::{BridgeClient, Codeyard, Mode, run};
 use super::at_a_terminal;
 use super::messages::transcript;
 
-/// What the original bridge kept: two good functions, two good memories, and whatever else such files hold.
+/// Data of the original bridge: two good functions, two good memories, and other content of such files.
 fn original(codeyard: &Codeyard) -> PathBuf {
     let kept = codeyard.work_directory().join("MCPs");
     std::fs::create_dir_all(kept.join("memory")).unwrap();
@@ -38,7 +38,7 @@ fn original(codeyard: &Codeyard) -> PathBuf {
     kept
 }
 
-/// The same with every day and time of day alike.
+/// The text with all dates and times replaced.
 fn without_times(text: &str) -> String {
     let shapes = ["dddd-dd-dd", "dd:dd:dd", "dddd-dd-ddTdd:dd:dd.dddZ"];
     let is_like = |word: &str, shape: &str| {
@@ -113,7 +113,7 @@ async fn everything_is_told_as_json_too() {
     assert_transcript!(out);
 }
 
-/// What is saved there, as JSON.
+/// The saved items, as JSON.
 async fn saved(codeyard: &Codeyard, args: &[&str]) -> Value {
     run(codeyard, &[&["saved", "--json"], args].concat(), "")
         .await
@@ -180,7 +180,7 @@ async fn links_pipes_and_directories_are_no_memories() {
     assert_eq!(told["taken"].as_array().unwrap().len(), 2, "{told}");
 }
 
-/// Takes over what the original bridge kept, and removes all of it.
+/// Imports the original bridge's data, and removes all of it.
 async fn import_and_remove(codeyard: &Codeyard) {
     original(codeyard);
     for args in [
@@ -295,7 +295,7 @@ async fn open(file: &Path) -> SqliteConnection {
         .unwrap()
 }
 
-/// The bridge goes on; its program and `codeyard saved` report the error.
+/// The bridge continues; its program and `codeyard saved` report the error.
 async fn check_trouble(codeyard: Codeyard, what: &str) {
     let ended = run(&codeyard, &["saved", "import", "MCPs", "--yes"], "").await;
     assert_eq!(ended.code, 5, "{ended:?}");
@@ -312,7 +312,7 @@ async fn check_trouble(codeyard: Codeyard, what: &str) {
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_told_and_left_alone() {
+async fn a_damaged_database_is_reported_and_stays_unchanged() {
     let codeyard = Codeyard::new().unwrap();
     original(&codeyard);
     let file = codeyard.data_directory().join("codeyard.db");
@@ -322,7 +322,7 @@ async fn a_damaged_database_is_told_and_left_alone() {
 }
 
 #[tokio::test]
-async fn a_locked_database_is_told() {
+async fn a_locked_database_is_reported() {
     let codeyard = Codeyard::new().unwrap();
     import_and_remove(&codeyard).await;
     let mut holder = open(&codeyard.data_directory().join("codeyard.db")).await;
@@ -332,7 +332,7 @@ async fn a_locked_database_is_told() {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_nothing_is_said_to_be_saved() {
+async fn on_a_full_disk_a_save_reports_its_failure() {
     let codeyard = Codeyard::new().unwrap();
     if !Mode::of(&codeyard).await.unwrap().is_root {
         return; // Only root can mount a small disk to fill.

@@ -1,4 +1,4 @@
-//! How `codeyard run` ends, as scripts see it.
+//! Exit codes and streams of `codeyard run`, for scripts.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use test_support::{Codeyard, run};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// C343: each end of a program has its exit code and its words.
+/// C343: each end of a program has its exit code and message.
 #[tokio::test]
 async fn c343_every_end_of_a_program_has_its_exit_code() {
     let codeyard = Codeyard::new().unwrap();
@@ -54,7 +54,7 @@ async fn c343_every_end_of_a_program_has_its_exit_code() {
     );
 }
 
-/// What a program prints is there while it runs, on both streams, and once.
+/// Output appears during the run, on both streams, and once.
 #[tokio::test]
 async fn output_appears_while_the_program_runs() {
     let codeyard = Codeyard::new().unwrap();
@@ -84,7 +84,7 @@ async fn output_appears_while_the_program_runs() {
     assert_eq!(child.wait().await.unwrap().code(), Some(1));
 }
 
-/// Reads what comes until it ends with these words.
+/// Reads until the output ends with these words.
 async fn read_until(stream: &mut (impl AsyncRead + Unpin), words: &str) -> String {
     let mut read = String::new();
     let mut piece = [0; 64];

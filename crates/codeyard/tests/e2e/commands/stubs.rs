@@ -48,7 +48,7 @@ async fn stubs_are_written_once_and_nothing_else_is_touched() {
     let again = write(&[]).await;
     assert!(again.out.contains(": 0 written, 0 removed"), "{again:?}");
 
-    // One that is gone is removed, one of somebody else is not.
+    // An outdated stub is removed, a foreign file is not.
     fs::copy(&add, place.join("tools/stub/old.pyi")).unwrap();
     fs::write(place.join("tools/stub/own.pyi"), "x = 1\n").unwrap();
     fs::write(&add, format!("{}x = 1\n", fs::read_to_string(&add).unwrap())).unwrap();

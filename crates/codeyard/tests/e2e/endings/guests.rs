@@ -1,19 +1,19 @@
-//! A guest or its zygote is killed: what ran is reported lost, and the next call works.
+//! A guest or its zygote is killed: its run is reported lost, and the next call works.
 
 use rustix::process::Signal;
 use test_support::{CodeClient, Process, descendants, status_field, wait_until};
 
 use crate::endings::trees::{Busy, busy, check_processes_gone, ignores, send};
 
-/// The mark of the one session that is left alone: SIGUSR1 is ignored.
+/// Signals of the marked session, which stays alive: the session ignores SIGUSR1.
 const USER_1: u64 = 1 << 9;
 
-/// The processes that make and hold sessions.
+/// The processes that create and hold sessions.
 #[derive(Debug)]
 struct Machinery {
     launcher: u32,
     init: u32,
-    /// What makes network namespaces, and what attaches directories.
+    /// The processes that create network namespaces and attach directories.
     attendants: [u32; 2],
     zygote: u32,
     sessions: Vec<u32>,
@@ -23,7 +23,7 @@ fn parent(pid: u32) -> Option<u32> {
     status_field(pid, "PPid")?.parse().ok()
 }
 
-/// Finds them by who descends from whom.
+/// Finds the processes by their ancestry.
 fn machinery(codeyard: u32) -> Machinery {
     let below = descendants(codeyard);
     let children = |of: u32| -> Vec<&Process> {
@@ -53,7 +53,7 @@ fn machinery(codeyard: u32) -> Machinery {
     }
 }
 
-/// The run is reported as lost, and so is the idle session at its next call; both then work.
+/// The run is reported as lost, and so is the idle session at its next call. Both sessions then work again.
 async fn check_lost(client: &mut CodeClient, running: &serde_json::Value, what: &str) {
     let ran = client.ran(running).await;
     assert_eq!(
@@ -61,7 +61,7 @@ async fn check_lost(client: &mut CodeClient, running: &serde_json::Value, what: 
         ("failed", true),
         "{what}: {ran:?}"
     );
-    assert_eq!(ran.stdout(), "partial\n", "{what}: what it printed is kept");
+    assert_eq!(ran.stdout(), "partial\n", "{what}: its output is lost");
     assert!(ran.error().contains("SandboxLost"), "{what}: {ran:?}");
     assert_eq!(ran.fields()["session_state"], "lost", "{what}");
     for session in ["tree", "running"] {
@@ -106,12 +106,12 @@ async fn a_dead_zygote_is_replaced_and_its_sessions_are_reported_lost() {
 }
 
 #[tokio::test]
-async fn without_its_attendant_a_zygote_is_replaced_when_it_is_needed() {
+async fn a_zygote_without_its_attendant_is_replaced_at_the_next_session() {
     for which in 0..2 {
         let mut busy = busy().await;
         let codeyard = busy.client.mcp.pid().unwrap();
         send(machinery(codeyard).attendants[which], Signal::KILL);
-        // The stock of network namespaces lasts for some sessions.
+        // The prepared network namespaces suffice for some sessions.
         for number in 0..20 {
             let ran = busy.client.run_in(&format!("session-{number}"), "'fresh'").await;
             assert_eq!(ran.result(), "fresh", "{which}, {number}: {ran:?}");
@@ -120,7 +120,7 @@ async fn without_its_attendant_a_zygote_is_replaced_when_it_is_needed() {
 }
 
 #[tokio::test]
-async fn a_killed_guest_is_lost_and_no_other() {
+async fn only_the_killed_guest_is_lost() {
     let Busy {
         mut client,
         running,

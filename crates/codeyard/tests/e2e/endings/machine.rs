@@ -1,4 +1,4 @@
-//! A machine that lacks something: no Python, a data directory that cannot be written, a full disk, no descriptors.
+//! Codeyard on a machine without Python, a writable data directory, disk space or descriptors.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Runs `codeyard run` of one line, below a wrapper that changes what it may do.
+/// Runs `codeyard run` of one line, below a wrapper that restricts the process.
 async fn run_below(wrapper: &[&str], codeyard: &Codeyard) -> Output {
     let program = codeyard.work_directory().join("program.py");
     fs::write(&program, "print('ran')\n").unwrap();
@@ -40,20 +40,20 @@ async fn without_python_the_message_says_what_to_install() {
         );
         assert!(words.contains("[python] path"), "{words}");
     }
-    // Everything that needs no program goes on.
+    // Commands without a program still work.
     client.check_healthy().await;
     let found = client.search(json!({"query": "echo"})).await;
     assert_eq!(found["structuredContent"]["tools"][0]["tool"], "echo", "{found}");
 }
 
 #[tokio::test]
-async fn a_data_directory_that_cannot_be_written_is_named() {
+async fn an_error_names_the_unwritable_data_directory() {
     let codeyard = Codeyard::new().unwrap();
     let closed = codeyard.directory().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
     let is_root = Mode::of(&codeyard).await.unwrap().is_root;
-    // Root may write anywhere but below a file.
+    // Root may write everywhere except below a file.
     let place = if is_root {
         closed.join("file")
     } else {
@@ -111,7 +111,7 @@ async fn without_descriptors_the_message_says_which_limit_to_raise() {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_programs_run_and_nothing_half_written_stays() {
+async fn on_a_full_disk_programs_run_and_no_partial_file_stays() {
     let codeyard = Codeyard::new().unwrap();
     if !Mode::of(&codeyard).await.unwrap().is_root {
         return; // Only root can mount a small disk to fill.
@@ -119,7 +119,7 @@ async fn on_a_full_disk_programs_run_and_nothing_half_written_stays() {
     let disk = codeyard.directory().join("disk");
     fs::create_dir(&disk).unwrap();
     let codeyard = codeyard.data(disk.join("data"));
-    // In a mount namespace of its own: the disk goes with the process. What lies in the data directory is listed last.
+    // The disk's mount namespace ends with the process, so the command lists the data directory at its end.
     let script = "mount -t tmpfs -o size=64k disk \"$0\" && mkdir \"$0/data\" && \
                   head -c 1M /dev/zero > \"$0/filler\" 2>/dev/null; \"$@\"; status=$?; \
                   find \"$0/data\" -type f -size +0 -printf 'left %f\\n'; exit $status";

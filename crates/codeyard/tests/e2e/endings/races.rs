@@ -1,4 +1,5 @@
-//! Runs that end while what they started forks, stops itself and wakes the guest: by themselves, at their time, at a cancellation.
+//! Ends of runs whose processes fork, stop themselves and wake the guest: a normal end, a time-out and a
+//! cancellation.
 
 use std::fs;
 
@@ -11,12 +12,11 @@ use crate::endings::trees::ignores;
 const RACING: &str = include_str!("left/racing.py");
 /// SIGHUP and SIGCONT, which no process of codeyard ignores.
 const MARK: u64 = 1 << 0 | 1 << 17;
-/// Runs of each kind; each has fifteen processes or more of which most fork as fast as they can, or as many as an ordinary
-/// user may have.
+/// Runs of each kind. Each has at least fifteen processes, or an ordinary user's limit; most fork in a loop.
 const RUNS: usize = 6;
-/// Processes by which a run is known to have begun to race: the guest and some of its own.
+/// Processes that show that a run is racing: the guest and some of its children.
 const RACERS: usize = 4;
-/// What makes a run go on until somebody ends it: it stops when it is asked to, or it does not.
+/// Whether the endless part of a run obeys or ignores the signal to stop.
 const OBEYS: &str = "import time\ntime.sleep(600)\n";
 const DEAF: &str = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass\n";
 
@@ -33,7 +33,7 @@ async fn client(settings: &str) -> CodeClient {
     CodeClient::of(codeyard).await
 }
 
-/// The processes of runs that are alive: the guest, which the program marked too, and what it started.
+/// Live processes of runs: the guest, which the program marked too, and its descendants.
 fn marked(client: &CodeClient) -> Vec<Process> {
     let mut below = descendants(client.mcp.pid().unwrap());
     // The kernel still lists a dead process for a moment.
@@ -41,7 +41,7 @@ fn marked(client: &CodeClient) -> Vec<Process> {
     below
 }
 
-/// Runs it to its end. A cancelled call has no answer: its run is over when the session's next one begins.
+/// Runs the program to its end. A cancelled call has no answer: its run is over when the session's next run begins.
 async fn run(client: &mut CodeClient, end: End) -> Option<Ran> {
     let execute =
         |code: String, timeout: u64| json!({"code": code, "session": "left", "timeout_ms": timeout});
@@ -60,7 +60,7 @@ async fn run(client: &mut CodeClient, end: End) -> Option<Ran> {
     }
 }
 
-/// Of what a run has started nothing is alive at its answer but the guest, and that stands still.
+/// At a run's answer, only the guest is alive, and the guest is stopped.
 async fn check(settings: &str, end: End, statuses: &[&str]) {
     let mut client = client(settings).await;
     for number in 0..RUNS {
@@ -79,9 +79,9 @@ async fn check(settings: &str, end: End, statuses: &[&str]) {
         let other = client.run_in("other", "import time\ntime.sleep(0.05)\n1").await;
         assert_eq!(other.result(), &json!(1), "{end:?} {number}: {other:?}");
         if ran.is_some() {
-            assert_eq!(length(), before, "{end:?} {number}: something went on writing");
+            assert_eq!(length(), before, "{end:?} {number}: a process continued to write");
         }
-        // The next run of a session finds it usable, or begins again.
+        // The session's next run works, perhaps in a new session.
         let program = "import os, subprocess\nsubprocess.run(['true']).returncode, os.path.exists('alive') and os.unlink('alive')";
         let next = client.run_in("left", program).await;
         assert_eq!(next.status(), "completed", "{end:?} {number}: {next:?}");
@@ -93,24 +93,24 @@ async fn check(settings: &str, end: End, statuses: &[&str]) {
 }
 
 #[tokio::test]
-async fn nothing_races_on_when_a_run_ends_by_itself() {
+async fn no_process_survives_a_normal_end() {
     check("", End::Itself, &["completed", "limit_exceeded"]).await;
 }
 
 #[tokio::test]
-async fn nothing_races_on_after_a_time_out() {
+async fn no_process_survives_a_time_out() {
     check("", End::TimedOut(OBEYS), &["timed_out"]).await;
     check("", End::TimedOut(DEAF), &["timed_out"]).await;
 }
 
 #[tokio::test]
-async fn nothing_races_on_after_a_cancellation() {
+async fn no_process_survives_a_cancellation() {
     check("", End::Cancelled(OBEYS), &[]).await;
     check("", End::Cancelled(DEAF), &[]).await;
 }
 
 #[tokio::test]
-async fn without_namespaces_nothing_races_on_either() {
+async fn without_namespaces_no_process_survives_either() {
     let any = ["completed", "limit_exceeded", "failed", "timed_out"];
     for end in [
         End::Itself,
@@ -122,9 +122,9 @@ async fn without_namespaces_nothing_races_on_either() {
     }
 }
 
-/// A guest that hoards, hears nothing and stops itself meets its time at the latest; the name then works again.
+/// A guest that allocates memory, ignores signals and stops itself ends at its time limit. The name then works again.
 #[tokio::test]
-async fn a_guest_that_hoards_and_stops_itself_ends_with_its_run() {
+async fn a_guest_that_allocates_and_stops_itself_ends_with_its_run() {
     for settings in ["", LANDLOCK] {
         let mut client = client(&format!("{settings}[limits]\nopen_files = 2048\n")).await;
         let program = include_str!("left/hoard.py");
@@ -139,6 +139,6 @@ async fn a_guest_that_hoards_and_stops_itself_ends_with_its_run() {
         let next = client.run_in("left", "'held' in globals()").await;
         assert_eq!(next.result(), &json!(!is_lost), "{next:?}");
         let files = find(client.codeyard.directory(), "tmp");
-        assert_eq!(files, None, "a file without a name has none on the host");
+        assert_eq!(files, None, "an unnamed file must have no name on the host");
     }
 }

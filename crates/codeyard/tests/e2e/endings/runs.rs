@@ -1,4 +1,4 @@
-//! A run is over when its answer is sent: nothing that it started acts any more, in every mode and backend.
+//! When a run's answer is sent, none of its processes acts any more, in every mode and backend.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use test_support::{CodeClient, Codeyard, descendants};
 
 pub const LANDLOCK: &str = "[sandbox]\nbackend = \"landlock\"\n";
 
-/// Each leaves a dozen processes or more.
+/// Each leaves at least a dozen processes.
 const RUNS_OF_FORKS: usize = 90;
 
 const FORKS: &str = include_str!("left/forks.py");
@@ -21,7 +21,7 @@ async fn client(settings: &str) -> CodeClient {
     CodeClient::of(Codeyard::with_stub().unwrap().settings(settings)).await
 }
 
-/// Where a session's file lies on the host, wherever this mode keeps it.
+/// The path of a session's file on the host, in any mode.
 pub fn find(directory: &Path, name: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?;
     entries.flatten().find_map(|entry| {
@@ -33,7 +33,8 @@ pub fn find(directory: &Path, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// After `program`, which prints `word`, nothing of it acts: its file does not grow, and the next run hears nothing of it.
+/// After `program`, which prints `word`, its processes are still: its file does not grow, and the next run's output
+/// is clean.
 async fn check_still(program: &str, word: &str) {
     let mut client = client("").await;
     let ran = client.run_in("left", program).await;
@@ -46,10 +47,10 @@ async fn check_still(program: &str, word: &str) {
     };
     let before = length();
     assert!(before.is_some(), "it has written");
-    // Another session's run takes a while, in which nothing may happen here.
+    // Runs another session for a while, in which the first one must stay still.
     let other = client.run_in("other", "import time\ntime.sleep(0.3)\n1").await;
     assert_eq!(other.result(), &json!(1), "{other:?}");
-    assert_eq!(length(), before, "what the run left behind went on writing");
+    assert_eq!(length(), before, "a process of the ended run continued to write");
     let next = client.run_in("left", "'next'").await;
     assert_eq!(
         (next.status(), next.result()),
@@ -60,12 +61,12 @@ async fn check_still(program: &str, word: &str) {
 }
 
 #[tokio::test]
-async fn threads_that_a_run_leaves_behind_stand_still() {
+async fn leftover_threads_of_a_run_stop() {
     check_still(THREADS, "started\n").await;
 }
 
 #[tokio::test]
-async fn threads_stand_still_without_namespaces_too() {
+async fn threads_stop_without_namespaces_too() {
     let mut client = client(LANDLOCK).await;
     let ran = client.run_in("left", THREADS).await;
     assert_eq!(
@@ -84,12 +85,12 @@ async fn threads_stand_still_without_namespaces_too() {
 }
 
 #[tokio::test]
-async fn a_timer_of_the_main_thread_rings_in_no_other_time_than_a_run() {
+async fn a_timer_of_the_main_thread_fires_only_during_a_run() {
     check_still(SIGNALS, "armed\n").await;
 }
 
 #[tokio::test]
-async fn a_guest_that_lies_about_its_end_stands_still() {
+async fn a_guest_that_lies_about_its_end_is_stopped() {
     let mut client = client("").await;
     let ran = client.run_in("left", DONE).await;
     assert_eq!(
@@ -109,7 +110,7 @@ async fn a_guest_that_lies_about_its_end_stands_still() {
     assert_eq!(length(), before);
 }
 
-/// Of over a thousand processes that fork without end and ignore every signal, none is alive at the answer.
+/// Of over a thousand processes that fork endlessly and ignore every signal, none is alive at the answer.
 #[tokio::test]
 async fn no_process_that_a_run_has_started_is_alive_at_its_answer() {
     let mut client = client("").await;
@@ -139,14 +140,14 @@ async fn no_process_that_a_run_has_started_is_alive_at_its_answer() {
     );
 }
 
-/// Whether a process ignores what `forks.py` ignores and no guest does: SIGHUP and SIGCONT.
+/// Whether a process ignores SIGHUP and SIGCONT, as only processes of `forks.py` do.
 fn is_fork(pid: u32) -> bool {
     const SIGHUP_AND_SIGCONT: u64 = 1 << 0 | 1 << 17;
     crate::endings::trees::ignores(pid, SIGHUP_AND_SIGCONT)
 }
 
 #[tokio::test]
-async fn nor_without_namespaces() {
+async fn without_namespaces_no_process_is_alive_at_the_answer() {
     let mut client = client(LANDLOCK).await;
     let ran = client
         .run_in(
@@ -171,7 +172,7 @@ async fn frames_between_runs_are_dropped_and_a_run_with_earlier_threads_is_marke
     assert_eq!((ran.status(), ran.stdout()), ("completed", "asking\n"), "{ran:?}");
     let ran = client.run_in("quiet", "1").await;
     assert_eq!(ran.result(), &json!(1), "{ran:?}");
-    // The thread may ask only while a run is under way, and then it is this run's call that is refused or answered.
+    // The thread can call only during a run, and then the call counts for this run.
     let next = client.run_in("left", "'next'").await;
     assert!(
         next.result() == &json!("next") || next.error().contains("SandboxLost"),
@@ -187,7 +188,7 @@ async fn frames_between_runs_are_dropped_and_a_run_with_earlier_threads_is_marke
 }
 
 #[tokio::test]
-async fn what_to_thread_started_has_ended_when_the_run_ends() {
+async fn threads_of_to_thread_end_with_the_run() {
     let mut client = client("").await;
     let program = "import asyncio, threading, time\nasyncio.ensure_future(asyncio.to_thread(time.sleep, 0.2))\nawait asyncio.sleep(0)\n1";
     let ran = client.run(program).await;

@@ -1,4 +1,4 @@
-//! Signals, a client that goes, and the one signal that nobody hears.
+//! Signals, a disconnecting client, and SIGKILL.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::endings::trees::{
     wait_until_marked,
 };
 
-/// Longest wait for a process that was asked to end.
+/// Longest wait for the end of a process.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The exit code of a command that ends.
+/// The exit code of an ending command.
 async fn code(mut child: Child) -> Option<i32> {
     let ended = tokio::time::timeout(PATIENCE, child.wait()).await;
     ended.expect("it ends in time").unwrap().code()
 }
 
-/// Starts `codeyard run` of a program with a tree and a server's child, which goes on.
+/// Starts `codeyard run` of an endless program with a process tree and a server's child.
 async fn run(mut command: Command) -> (Child, Traces) {
     let mut child = command
         .stdin(Stdio::piped())
@@ -56,7 +56,7 @@ async fn a_signal_ends_a_server_in_order() {
 }
 
 #[tokio::test]
-async fn a_signal_ends_a_command_with_what_was_printed() {
+async fn a_signal_ends_a_command_after_its_printed_output() {
     for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let codeyard = installation();
         let (mut child, traces) = run(codeyard.command(["run", "-"]).unwrap()).await;
@@ -110,7 +110,7 @@ async fn a_client_that_no_longer_reads_ends_everything_when_it_goes() {
     wait_until_marked(pid).await;
     let traces = Traces::of(pid);
     drop(lines);
-    // The next thing that codeyard writes meets a closed pipe, which is not its end: the client may still send.
+    // Codeyard's next write meets a closed pipe, and codeyard continues: the client may still send.
     let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
     stdin.write_all(format!("{list}\n").as_bytes()).await.unwrap();
     send(pid, Signal::PIPE);
@@ -131,7 +131,7 @@ async fn a_client_that_no_longer_reads_ends_everything_when_it_goes() {
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_before_the_output_comes_is_no_failure() {
+async fn a_reader_that_closes_before_the_output_is_no_failure() {
     let codeyard = installation();
     let mut child = codeyard
         .command(["run", "-"])
@@ -179,7 +179,7 @@ async fn killed_commands_leave_nothing() {
 }
 
 #[tokio::test]
-async fn two_servers_share_a_data_directory_and_no_fate() {
+async fn two_servers_on_a_data_directory_end_independently() {
     let shared = installation();
     let data = shared.data_directory();
     let one = busy_of(CodeClient::of(installation().data(&data)).await).await;
@@ -188,7 +188,7 @@ async fn two_servers_share_a_data_directory_and_no_fate() {
     mcp.kill().unwrap();
     mcp.wait().await.unwrap();
     check_processes_gone(&one.traces).await;
-    // A third start takes over what the first left, and nothing of the second.
+    // A third start takes over the first one's leftovers, and nothing of the second.
     let mut third = CodeClient::of(installation().data(&data)).await;
     third.check("print('third')", "third\n").await;
     let kept = other.client.run_in("tree", "kept").await;

@@ -1,4 +1,4 @@
-//! A codeyard with everything below it that could be left behind: sessions with process trees, a server with children.
+//! A codeyard with everything that may be left behind: sessions with process trees, and a server with children.
 
 use std::time::{Duration, Instant};
 
@@ -6,21 +6,21 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Mode, ServerDefinition, Traces, status_field, wait_until};
 
-/// Leaves processes behind that hear no SIGTERM, in sessions of their own, one of them stopped; each carries a mark.
+/// Leaves marked processes behind that ignore SIGTERM, each in its own process session; one is stopped.
 pub const TREE: &str = include_str!("trees/leave_processes.py");
-/// Goes on for long, with a mark.
+/// Runs for long, with a mark.
 pub const LONG: &str = "import signal, time\nsignal.signal(signal.SIGUSR2, signal.SIG_IGN)\nprint('partial', flush=True)\ntime.sleep(600)\n";
-/// Processes with a mark: three of the tree, one that runs.
+/// Processes with a mark: three of the tree, and one that runs.
 const MARKED: usize = 4;
 /// The mark: SIGUSR2 is ignored.
 const MARK: u64 = 1 << 11;
-/// Everything must be gone within this time, on a machine under load.
+/// Longest time until everything is gone, on a machine under load.
 const SOON: Duration = Duration::from_secs(12);
 
 /// A busy codeyard.
 pub struct Busy {
     pub client: CodeClient,
-    /// The request of the program that runs.
+    /// The request id of the running program.
     pub running: Value,
     pub traces: Traces,
 }
@@ -32,7 +32,7 @@ pub fn installation() -> Codeyard {
         .server("stub", &ServerDefinition::stub_with_extras())
 }
 
-/// Starts a codeyard, a session with a tree, a server's child, and a program that goes on.
+/// Starts a codeyard, a session with a tree, a server's child, and an endless program.
 pub async fn busy() -> Busy {
     busy_of(CodeClient::of(installation()).await).await
 }
@@ -51,7 +51,7 @@ pub async fn busy_of(mut client: CodeClient) -> Busy {
     let traces = Traces::of(pid);
     assert!(
         traces.pids().contains(&child),
-        "the server's child hangs below codeyard"
+        "the server's child is a descendant of codeyard"
     );
     Busy {
         client,
@@ -60,16 +60,16 @@ pub async fn busy_of(mut client: CodeClient) -> Busy {
     }
 }
 
-/// Waits until all the marked processes below one are there.
+/// Waits until all marked processes below a process exist.
 pub async fn wait_until_marked(pid: u32) {
-    wait_until("the tree stands and the program runs", || {
+    wait_until("the tree exists and the program runs", || {
         let count = Traces::of(pid).only(is_marked).pids().len();
         (count == MARKED).then_some(())
     })
     .await;
 }
 
-/// Whether a process is one of the tree or the program that goes on.
+/// Whether a process belongs to the tree or to the endless program.
 pub fn is_marked(pid: u32) -> bool {
     ignores(pid, MARK)
 }
@@ -86,14 +86,14 @@ pub fn send(pid: u32, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-/// Every process is gone soon.
+/// Waits until every process is gone.
 pub async fn check_processes_gone(traces: &Traces) {
     let start = Instant::now();
     wait_until("no process is left", || traces.running().is_empty().then_some(())).await;
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
 }
 
-/// Every process is gone soon, and so are the control groups: the launcher removes those of a codeyard that was killed.
+/// Waits until every process and control group is gone: the launcher removes the groups of a killed codeyard.
 pub async fn check_gone_with_groups(traces: &Traces) {
     check_processes_gone(traces).await;
     if Mode::of(&installation()).await.unwrap().groups {

@@ -1,4 +1,4 @@
-//! Random operations of two groups of users, in short; `cargo xtask soak isolation` does 20,000.
+//! Few random operations of two groups of users; `cargo xtask soak isolation` does 20,000.
 
 use test_support::{IsolationScale, isolation};
 

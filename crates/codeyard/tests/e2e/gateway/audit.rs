@@ -1,4 +1,4 @@
-//! Administrative changes on record: a row for each, a chain that tells of tampering, and exports.
+//! The audit of administrative changes: a row for each, a chain that reveals tampering, and exports.
 
 use identity::Route;
 use serde_json::{Value, json};
@@ -14,15 +14,15 @@ const AUDITOR: Actor = Actor {
     teams: &[],
 };
 
-/// A request of a route, made ready by others.
+/// A prepared request of a route.
 struct Request {
-    /// Requests of ADMIN that come first.
+    /// Requests that ADMIN sends first.
     first: Vec<(String, Value)>,
     request: String,
     body: Value,
 }
 
-/// A request that a platform admin may make. A new route with an audited act needs one here.
+/// A request that a platform admin may send. Add a request here for each new audited route.
 fn request(route: Route, name: &str) -> Request {
     let email = format!("{name}@example.com");
     let server = ("POST /servers".to_owned(), json!({"id": name, "name": name}));
@@ -72,7 +72,7 @@ async fn rows(gateway: &Gateway, actor: &Actor) -> Vec<Value> {
     rows.as_array().unwrap().clone()
 }
 
-/// The only row that a request adds.
+/// The single row that a request adds.
 async fn added(gateway: &Gateway, actor: &Actor, request: &str, body: Value) -> (u16, Value) {
     let before = rows(gateway, actor).await.len();
     let answer = gateway.rest(actor, request, body).await;
@@ -108,7 +108,7 @@ pub async fn routes(gateway: &Gateway) {
             let found = ["action", "object", "outcome", "actor"].map(|field| row[field].as_str().unwrap());
             assert_eq!(found, expected, "{route}: {row}");
         };
-        // A viewer first, while the object is there.
+        // First as a viewer, while the object exists.
         let (status, row) = added(gateway, &VIC, &asked.request, asked.body.clone()).await;
         assert!(status == 403 || status == 404, "{route}: {status}");
         check(&row, &status.to_string(), &VIC);
@@ -124,7 +124,7 @@ pub async fn routes(gateway: &Gateway) {
     assert_eq!(verified.code, 0, "{verified:?}");
 }
 
-/// Both gateways change things at once.
+/// Changes things at both gateways at the same time.
 pub async fn both(one: &Gateway, other: &Gateway) {
     let make = async |gateway: &Gateway, begin: &str| {
         for number in 0..20 {
@@ -135,7 +135,7 @@ pub async fn both(one: &Gateway, other: &Gateway) {
             gateway.ask(&ADMIN, "POST /teams", body, 409).await;
         }
     };
-    // The token is made by one command.
+    // A single command creates the token.
     one.token(&ADMIN).await;
     tokio::join!(make(one, "left"), make(other, "right"));
     let verified = one.command(&["audit", "verify", "--json"]).await;
@@ -155,7 +155,7 @@ async fn each_changing_route_leaves_one_row_for_a_change_and_for_a_refusal() {
 }
 
 #[tokio::test]
-async fn refusals_are_on_record_without_secrets() {
+async fn refusals_are_recorded_without_secrets() {
     let gateway = Gateway::with_stub().await;
     let secret = gateway.new_token(&ANA, &[]).await;
     let digits = secret.strip_prefix("cyd_").unwrap();
@@ -205,13 +205,13 @@ async fn refusals_are_on_record_without_secrets() {
         );
         assert_eq!(row["outcome"], json!(status.to_string()), "{request}");
     }
-    // A name that is a token is cut, and so is the rest of the row.
+    // A name that looks like a token is cut, and so is the rest of the row.
     let made = json!({"name": &secret, "visibility": "public"});
     gateway.make(&ADMIN, made).await;
     let token = gateway.token(&ADMIN).await;
     let before = rows(&gateway, &ADMIN).await.len();
     for (token, request, body) in [
-        // Neither a request without a valid token nor one that reads adds a row.
+        // Neither requests without a valid token nor reads add a row.
         (None, "POST /teams", "{}"),
         (Some(secret.replace(digits, &"0".repeat(64))), "POST /teams", "{}"),
         (Some(token), "GET /teams/none", ""),
@@ -267,13 +267,13 @@ async fn a_flood_of_refusals_is_bounded() {
     }
     assert_eq!((status, count), (429, 61));
     assert_eq!(rows(&gateway, &VIC).await.len(), 60);
-    // What is allowed, and other users, go on.
+    // Allowed requests and other users are not affected.
     gateway.get(&VIC, "/servers").await;
     added(&gateway, &ALICE, "POST /teams", json!({"id": "x"})).await;
 }
 
 #[tokio::test]
-async fn the_table_is_for_platform_admins_and_viewers() {
+async fn only_platform_admins_and_viewers_read_the_table() {
     let gateway = Gateway::with_stub().await;
     gateway.get(&AUDITOR, "/audit").await;
     for actor in [&ANA, &ALICE, &VIC] {
@@ -362,7 +362,7 @@ async fn paged(gateway: &Gateway, actor: &Actor, path: &str) -> Vec<Value> {
     }
 }
 
-/// The body of an answer that was made while it was sent.
+/// The body of an answer that was streamed.
 fn sent(answer: &Response) -> String {
     assert_eq!(
         answer.header("transfer-encoding"),
@@ -382,7 +382,7 @@ fn sent(answer: &Response) -> String {
     }
 }
 
-/// The list as JSON lines and as CSV, as the user gets it.
+/// The list as JSON lines and as CSV, as a user downloads them.
 async fn exported(gateway: &Gateway, actor: &Actor, path: &str) -> (Vec<Value>, Vec<csv::StringRecord>) {
     let lines = gateway
         .rest(actor, &format!("GET {path}format=jsonl"), Value::Null)
@@ -413,7 +413,7 @@ async fn exported(gateway: &Gateway, actor: &Actor, path: &str) -> (Vec<Value>, 
     (entries, records)
 }
 
-/// The export has the entries of the list, in its order.
+/// Checks that the export has the entries of the list, in order.
 async fn same(gateway: &Gateway, actor: &Actor, path: &str) -> Vec<Value> {
     let listed = paged(gateway, actor, path).await;
     let (entries, records) = exported(gateway, actor, path).await;
@@ -465,7 +465,7 @@ pub async fn exports(gateway: &Gateway) {
     let foreign = format!("GET {}format=csv", path("runs"));
     let hidden = (404, "code_execution server not found");
     gateway.check_refused(&BOB, &foreign, Value::Null, hidden).await;
-    // More rows than an export reads at once.
+    // More rows than an export reads per query.
     let team = gateway.name("exported");
     let body = json!({"id": team, "name": "x"});
     gateway.ask(&ADMIN, "POST /teams", body, 201).await;
@@ -488,10 +488,10 @@ pub async fn exports(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn exports_have_what_the_lists_have() {
+async fn exports_have_the_entries_of_the_lists() {
     let gateway = Gateway::with_stub().await;
     exports(&gateway).await;
-    // The header asks like the parameter.
+    // The `Accept` header selects the format like the parameter.
     let bearer = format!("Bearer {}", gateway.token(&ADMIN).await);
     for (accept, content_type) in [
         ("text/csv", "text/csv; charset=utf-8; header=present"),

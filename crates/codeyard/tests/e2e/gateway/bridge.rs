@@ -1,5 +1,5 @@
-//! The surface `bridge` of virtual servers: what each user's programs reach, and that nothing of the gateway's own user
-//! does.
+//! The surface `bridge` of virtual servers: the reach of each user's programs, without anything of the gateway's own
+//! user.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn check(ran: &Bridged, text: &str) {
     assert_eq!((ran.text(), ran.is_error()), (text, false), "{ran:?}");
 }
 
-/// The acceptance of the surface at one gateway.
+/// The acceptance cases of the surface at one gateway.
 async fn cases(gateway: &Gateway) {
     let remote = remote(gateway).await;
     let of_b = body("far1", &remote, &json!({"team_id": "team-b"}));
@@ -57,7 +57,7 @@ async fn cases(gateway: &Gateway) {
     assert_eq!(tools[0]["inputSchema"]["properties"]["timeout"]["maximum"], 30);
     check(&run(gateway, &ALICE, &id, ECHO).await, "hi");
 
-    // A program reaches what its call names and the server mounts, for this caller.
+    // A program reaches the servers that its call names and the virtual server mounts, for this caller.
     let unloaded = run_with(gateway, &ALICE, &id, json!({"code": ECHO})).await;
     assert!(unloaded.is_error(), "{unloaded:?}");
     let mut answers = BTreeSet::new();
@@ -71,7 +71,7 @@ async fn cases(gateway: &Gateway) {
     assert_eq!(
         answers.len(),
         1,
-        "a hidden server looks like one that does not exist: {answers:?}"
+        "a hidden server must look like an unknown one: {answers:?}"
     );
     assert!(
         answers
@@ -85,7 +85,7 @@ async fn cases(gateway: &Gateway) {
         "('stub',)",
     );
 
-    // Each user has variables and saved functions of their own.
+    // Each user has separate variables and saved functions.
     check(
         &run(
             gateway,
@@ -100,7 +100,7 @@ async fn cases(gateway: &Gateway) {
     let other = run(gateway, &AL2, &id, "print('x' in globals(), 'mine' in globals())").await;
     check(&other, "False False");
 
-    // Unknown ids and those of other teams look alike.
+    // Unknown ids and other teams' ids get the same answer.
     for server in [id.as_str(), "unknown"] {
         let params = json!({"server_id": server, "name": "run_python", "arguments": {"code": "1"}});
         let answer = gateway.rpc(&BOB, "tools/call", params).await;
@@ -116,7 +116,7 @@ async fn cases(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn programs_reach_what_their_call_names_and_the_server_mounts() {
+async fn programs_reach_named_and_mounted_servers_only() {
     cases(&Gateway::with_stub().await).await;
 }
 
@@ -127,7 +127,7 @@ async fn the_cases_of_bridge_hold_on_postgres() {
     cases(&Gateway::start(installation().env("CODEYARD_DATABASE_URL", &url)).await).await;
 }
 
-/// Everything from which the local bridge takes definitions.
+/// All sources of definitions of the local bridge.
 fn with_local_definitions(codeyard: Codeyard) -> Codeyard {
     let local = json!({"mcpServers": {"local": ServerDefinition::stub().to_json()}}).to_string();
     let codeyard = codeyard
@@ -147,7 +147,7 @@ fn with_local_definitions(codeyard: Codeyard) -> Codeyard {
 }
 
 #[tokio::test]
-async fn files_and_variables_of_the_gateway_s_user_define_nothing() {
+async fn files_and_variables_of_the_gateway_s_user_define_no_server() {
     let gateway = Gateway::start(with_local_definitions(installation())).await;
     let id = bridge(&gateway, &json!({})).await;
     check(&run(&gateway, &ALICE, &id, ECHO).await, "hi");
@@ -162,7 +162,7 @@ async fn files_and_variables_of_the_gateway_s_user_define_nothing() {
             .contains("Unknown MCP server: local; the servers are 'stub'"),
         "{local:?}"
     );
-    // A client brings no definitions either.
+    // A client's definitions are ignored, too.
     let entry = ServerDefinition::stub().to_json();
     let brought = json!({
         "code": "print(runtime.discovered_servers())", "servers": ["stub"], "mcpServers": {"local": entry},
@@ -172,7 +172,7 @@ async fn files_and_variables_of_the_gateway_s_user_define_nothing() {
     let brought = json!({"code": "1", "servers": [entry]});
     let refused = run_with(&gateway, &ALICE, &id, brought).await;
     assert!(refused.text().contains("'servers' must be a list"), "{refused:?}");
-    // The operator's servers are still there for other surfaces.
+    // Other surfaces still have the operator's servers.
     let other = gateway.cs_a(&json!({})).await;
     gateway
         .check(

@@ -1,4 +1,4 @@
-//! Quotas of CPU time: of one user, of all users of a tenant, and over processes.
+//! CPU time quotas: of one user, of all users of a tenant, and across processes.
 
 use serde_json::{Value, json};
 use test_support::PostgresServer;
@@ -6,7 +6,7 @@ use test_support::PostgresServer;
 use super::actors::{ADMIN, AL2, ALICE, ANA};
 use super::running::{Gateway, installation, until};
 
-/// Uses more CPU time than the quota of a minute.
+/// Uses more CPU time than a minute's quota.
 const BURN: &str = "\
 import time
 end = time.process_time() + 1.2
@@ -28,7 +28,7 @@ async fn metric(gateway: &Gateway, begin: &str) -> f64 {
 }
 
 #[tokio::test]
-async fn a_user_who_has_used_the_quota_waits_and_others_do_not() {
+async fn only_the_user_above_the_quota_waits() {
     let gateway = Gateway::start(installation().settings(OF_USER)).await;
     let id = gateway.cs_a(&json!({})).await;
     gateway.check((&ALICE, &id), "print('small')", "small\n").await;
@@ -43,7 +43,7 @@ async fn a_user_who_has_used_the_quota_waits_and_others_do_not() {
         error.contains("`cpu_seconds_per_minute_of_user` allows 1 s a minute"),
         "{refused:?}"
     );
-    // Lines of commands are programs too.
+    // Command lines count as programs, too.
     let refused = gateway
         .call(&ALICE, &id, "shell_exec", json!({"code": "ls /tools"}))
         .await;
@@ -53,7 +53,7 @@ async fn a_user_who_has_used_the_quota_waits_and_others_do_not() {
     assert!(runs.to_string().contains("CPU quota exceeded"), "{runs}");
     assert!(metric(&gateway, r#"codeyard_cpu_seconds_total{place="guest"}"#).await >= 1.2);
     assert!(metric(&gateway, r#"codeyard_cpu_seconds_total{place="host"}"#).await > 0.0);
-    // A restart frees nothing.
+    // A restart does not reset the quota.
     let gateway = gateway.restart().await;
     gateway
         .check_error((&ALICE, &id), "print('more')", "CPU quota exceeded")
@@ -61,7 +61,7 @@ async fn a_user_who_has_used_the_quota_waits_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn the_host_s_own_work_counts() {
+async fn the_host_s_work_for_a_run_counts() {
     let gateway = Gateway::start(installation().settings(OF_USER)).await;
     let id = gateway.cs_a(&json!({})).await;
     let place = r#"codeyard_cpu_seconds_total{place="host"}"#;
@@ -87,7 +87,7 @@ async fn a_tenant_s_quota_holds_for_all_its_users_over_all_processes() {
     let error = "`cpu_seconds_per_minute_of_tenant` allows 1 s a minute";
     other.check_error((&AL2, &id), "print('more')", error).await;
     one.check_error((&ALICE, &id), "print('more')", error).await;
-    // What drains is free again, for everybody.
+    // Expired use is free again, for all users.
     until("a program runs again", async || {
         let ran = other.sh(&AL2, &id, "print('again')").await;
         (!ran.is_error()).then_some(())

@@ -1,4 +1,4 @@
-//! The main cases again, with everything in Postgres.
+//! The main cases on Postgres.
 
 use serde_json::json;
 use test_support::PostgresServer;
@@ -38,7 +38,7 @@ async fn s0_54_two_gateways_on_postgres_have_one_state() {
         .cs_a(&json!({"sandbox_policy": {"max_runs_per_minute": 2}}))
         .await;
     one.check((&ALICE, &id), "print(1)", "1\n").await;
-    // Tokens, servers, runs and windows are those of both.
+    // Both share tokens, servers, runs and rate windows.
     let token = one.token(&ALICE).await;
     let read = other
         .rest_with(Some(&token), &format!("GET /servers/{id}"), b"")

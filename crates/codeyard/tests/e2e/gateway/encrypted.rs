@@ -1,4 +1,4 @@
-//! An address with a certificate: clients over TLS, renewals, mistaken files, and peers that do not finish.
+//! An address with a certificate: TLS clients, renewals, invalid files, and unfinished handshakes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -37,7 +37,7 @@ fn tls_options(certificate: &Path, key: &Path) -> [String; 6] {
     .map(str::to_owned)
 }
 
-/// A gateway with a certificate, and what its clients trust.
+/// A gateway with a certificate, and its clients' trusted authority.
 async fn gateway() -> (Gateway, CertificateFiles) {
     let codeyard = installation().env("CODEYARD_LOG", "info");
     let files = CertificateFiles::new().unwrap();
@@ -47,7 +47,7 @@ async fn gateway() -> (Gateway, CertificateFiles) {
     (Gateway::start_with(codeyard, &options).await, files)
 }
 
-/// Sends a request, and reads the answer as far as its body, whose length is given.
+/// Sends a request, and reads the answer to its body; the body's length is known.
 async fn exchange(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -62,7 +62,7 @@ async fn exchange(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &
 
 const READY: &str = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
-/// Whether new connections are encrypted with this certificate.
+/// Whether the server offers this certificate to new connections.
 async fn serves(gateway: &Gateway, files: &CertificateFiles) -> bool {
     match files.connect(&gateway.address, &[]).await {
         Ok(mut stream) => exchange(&mut stream, READY).await.starts_with("HTTP/1.1 200"),
@@ -118,7 +118,7 @@ async fn used(gateway: &Gateway, files: &CertificateFiles) {
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_used_and_a_mistaken_one_is_not() {
+async fn a_renewed_certificate_is_used_and_an_invalid_one_is_ignored() {
     let (gateway, files) = gateway().await;
     let mut open = files.connect(&gateway.address, &[]).await.unwrap();
     exchange(&mut open, READY).await;
@@ -151,7 +151,7 @@ async fn a_renewed_certificate_is_used_and_a_mistaken_one_is_not() {
 }
 
 #[tokio::test]
-async fn mistaken_files_are_refused_with_the_remedy() {
+async fn invalid_files_are_refused_with_the_remedy() {
     let codeyard = installation();
     let (files, other) = (CertificateFiles::new().unwrap(), CertificateFiles::new().unwrap());
     let (certificate, key) = (files.certificate.as_str(), files.key.as_str());
@@ -216,13 +216,13 @@ async fn mistaken_files_are_refused_with_the_remedy() {
 }
 
 #[tokio::test]
-async fn unfinished_handshakes_shut_nobody_out() {
+async fn unfinished_handshakes_do_not_block_other_clients() {
     let (gateway, files) = gateway().await;
     let mut unfinished = Vec::new();
     for number in 0..2200 {
         let mut stream = TcpStream::connect(&gateway.address).await.unwrap();
         if number % 2 == 0 {
-            // The head of a record whose content does not come.
+            // The head of a TLS record without its content.
             let _ = stream.write_all(b"\x16\x03\x01\x02\x00\x01").await;
         }
         unfinished.push(stream);
@@ -260,7 +260,7 @@ async fn one_surface_is_served_over_tls_too() {
 }
 
 #[tokio::test]
-async fn an_open_address_without_encryption_is_warned_of() {
+async fn a_public_address_without_encryption_causes_a_warning() {
     for (settings, is_warned) in [
         ("", true),
         ("[http]\ntrusted_proxies = [\"10.0.0.0/8\"]\n", false),

@@ -1,4 +1,4 @@
-//! Files and lines of commands over `/rpc`: the cases of the surface `server` on virtual servers.
+//! Files and command lines over `/rpc`: the cases of the surface `server` on virtual servers.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::running::{Gateway, OverRpc};
 use crate::server_surface::{commands, files};
 
 impl Gateway {
-    /// A new virtual server that no rate bounds, as ALICE reaches it.
+    /// A new virtual server without a rate limit, as ALICE reaches it.
     async fn server_of_alice(&self) -> OverRpc<'_> {
         let policy = json!({"sandbox_policy": {"max_runs_per_minute": 1000}});
         OverRpc {

@@ -1,4 +1,4 @@
-//! `[http] trusted_proxies`: whose word counts for the address and the host of a client.
+//! `[http] trusted_proxies`: whose headers decide a client's address and host.
 
 use serde_json::json;
 use test_support::{Codeyard, run, wait_until};
@@ -20,7 +20,7 @@ async fn status(gateway: &Gateway, token: Option<&str>, headers: &[(&str, &str)]
     answer.whole().await.status
 }
 
-/// The line about a refused token.
+/// The log line about a refused token.
 async fn refused_token(gateway: &Gateway) -> String {
     wait_until("a line", || gateway.logged("without a valid token")).await
 }
@@ -73,7 +73,7 @@ async fn a_trusted_proxy_names_the_client_and_its_host() {
         let page = [&FORWARDED[..], &[("origin", origin)]].concat();
         assert_eq!(status(&gateway, Some(&token), &page).await, expected, "{origin}");
     }
-    // A page that names this address as its own speaks to it without a proxy.
+    // Without a proxy, a foreign host name is refused: a page may have pointed its own name at this address.
     assert_eq!(
         status(&gateway, Some(&token), &[("host", "evil.example.com")]).await,
         403

@@ -1,4 +1,4 @@
-//! Clients that `codeyard install --url` has entered a virtual server into, and that connect as their files say.
+//! Clients with a virtual server from `codeyard install --url`; they connect as their files say.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,7 @@ use super::actors::ALICE;
 use super::running::Gateway;
 use crate::http::served::{self, initialize};
 
-/// What a client sends to the address in its file, as the client understands its own entry.
+/// The client's requests to the address in its file, as the client interprets its own entry.
 fn connection(client: Client, text: &str, token: &str) -> (String, String) {
     let document = client.format().parse(text).unwrap();
     let entry = installed(client, &document).unwrap();
@@ -43,7 +43,7 @@ fn connection(client: Client, text: &str, token: &str) -> (String, String) {
     (address.to_owned(), header)
 }
 
-/// Sends a message of a client with this header; the response's message.
+/// Sends a client's message with this header; returns the response's message.
 async fn ask(gateway: &Gateway, path: &str, headers: &[(&str, &str)], message: &Value) -> served::Response {
     let mut all = vec![
         ("content-type", "application/json"),
@@ -89,7 +89,7 @@ fn token_file(gateway: &Gateway, token: &str) -> PathBuf {
     file
 }
 
-/// Makes the directories of clients that were started once.
+/// Creates the directories of clients that have run once.
 fn make_directories(gateway: &Gateway) {
     let (home, config) = (
         gateway.codeyard.home_directory(),

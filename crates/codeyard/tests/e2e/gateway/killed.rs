@@ -1,4 +1,4 @@
-//! The gateway or its database killed under load, in short; `cargo xtask soak gateway-kills database-kills` does it often.
+//! The gateway or its database killed under load; `cargo xtask soak gateway-kills database-kills` does it often.
 
 use test_support::gateway::{GatewayProcess, sharing};
 use test_support::{Codeyard, GatewayLoad, PostgresServer, Traces};

@@ -1,4 +1,4 @@
-//! Limits and walls of programs over `/rpc`: none reaches the gateway or another program.
+//! Limits and confinement of programs over `/rpc`: none affects the gateway or another program.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::actors::{AL2, ALICE};
 use super::running::{Gateway, OverRpc, installation};
 
 #[tokio::test]
-async fn c089_an_infinite_loop_ends_and_disturbs_nobody() {
+async fn c089_an_infinite_loop_ends_and_disturbs_no_other_run() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
     gateway.check((&ALICE, &id), "print('ready')", "ready\n").await;
@@ -22,7 +22,7 @@ async fn c089_an_infinite_loop_ends_and_disturbs_nobody() {
     assert_eq!(ran.error(), "Execution timed out after 1000ms");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let mut sleeping: BTreeMap<u32, u32> = BTreeMap::new();
-    wait_until("every process of the sessions sleeps", || {
+    wait_until("all processes of the sessions must sleep", || {
         let running = descendants(gateway.pid());
         for process in &running {
             let looks = sleeping.entry(process.pid).or_default();
@@ -67,8 +67,8 @@ for number in range(200):
         .iter()
         .any(|error| filled.error().contains(error));
     assert!(filled.is_error() && is_refused, "{filled:?}");
-    // Where the file system has no quotas, files are measured about once a second. Until they are removed, further runs
-    // are refused.
+    // Without file system quotas, files are measured about once a second. Runs are refused until the files are
+    // removed.
     let refused = client.run("print('more')").await;
     assert!(refused.is_error(), "{refused:?}");
     let empty = "\

@@ -1,4 +1,4 @@
-//! MCP at `/servers/{id}/mcp` and `/servers/{id}/sse`, by hand and with the official SDK.
+//! MCP at `/servers/{id}/mcp` and `/servers/{id}/sse`, with raw messages and with the official SDK.
 
 use serde_json::{Value, json};
 use test_support::{ClientLibrary, client_libraries};
@@ -8,7 +8,7 @@ use super::actors::{AL2, ALICE, ANA, Actor, BOB, VIC};
 use super::running::Gateway;
 use crate::http::served::{initialize, modern};
 
-/// A run in the era without sessions; the answer.
+/// A run in the era without sessions; returns the answer.
 async fn run(gateway: &Gateway, actor: &Actor, id: &str, code: &str) -> Value {
     let arguments = json!({"code": code, "language": "python"});
     let call = modern(
@@ -30,7 +30,7 @@ async fn run(gateway: &Gateway, actor: &Actor, id: &str, code: &str) -> Value {
     answer.events().pop().unwrap()
 }
 
-/// Opens a session; its id.
+/// Opens a session; returns its id.
 async fn open(gateway: &Gateway, actor: &Actor, id: &str) -> String {
     let place = format!("POST /servers/{id}/mcp");
     let answer = gateway
@@ -48,7 +48,7 @@ async fn open(gateway: &Gateway, actor: &Actor, id: &str) -> String {
     session
 }
 
-/// A run in a session; the response's status and its last message.
+/// A run in a session; returns the response's status and last message.
 async fn run_in(gateway: &Gateway, actor: &Actor, id: &str, session: &str, code: &str) -> (u16, Value) {
     let params = json!({"name": "shell_exec", "arguments": {"code": code, "language": "python"}});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
@@ -88,7 +88,7 @@ async fn s0_28_s0_53_a_user_has_one_session_of_a_language_over_every_way_in() {
 }
 
 #[tokio::test]
-async fn s0_28_a_session_is_its_token_s_at_its_server() {
+async fn s0_28_a_session_belongs_to_its_token_and_server() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
     let other = gateway.cs_a(&json!({})).await;

@@ -1,4 +1,4 @@
-//! Virtual servers over REST: made, read, changed, switched off and removed.
+//! Virtual servers over REST: created, read, changed, disabled and removed.
 
 use serde_json::{Value, json};
 use test_support::{Codeyard, wait_until};
@@ -11,7 +11,7 @@ fn documented() -> Value {
     serde_json::from_str(include_str!("../../../../rest/src/body/documented.json")).unwrap()
 }
 
-/// Everything about one server's life, also for other databases.
+/// A server's whole life, also for other databases.
 pub async fn check_servers(gateway: &Gateway) {
     c001_c002_c014(gateway).await;
     c003(gateway).await;
@@ -104,7 +104,7 @@ async fn c012(gateway: &Gateway) {
 
 async fn c015(gateway: &Gateway) {
     let id = gateway.cs_a(&json!({})).await;
-    // Reading is enough to list them.
+    // Read permission is enough to list them.
     for actor in [ALICE, VIC] {
         let tools = gateway.get(&actor, &format!("/servers/{id}/tools")).await;
         let tools = tools.as_array().unwrap();
@@ -115,7 +115,7 @@ async fn c015(gateway: &Gateway) {
     }
 }
 
-/// What was read can be sent back, and changes nothing but the time.
+/// A body that was read can be sent back, and changes only the time.
 async fn c352(gateway: &Gateway) {
     let mut body = documented();
     body["name"] = json!(gateway.name("read-back"));
@@ -288,7 +288,7 @@ async fn c009_a_tool_that_is_switched_off_is_neither_listed_nor_called() {
 }
 
 #[tokio::test]
-async fn c010_a_variable_out_of_bounds_ends_the_start() {
+async fn c010_a_variable_out_of_bounds_prevents_the_start() {
     for (name, value, bound) in [
         ("CODE_EXECUTION_DEFAULT_MAX_MEMORY_MB", "8", "16"),
         ("CODE_EXECUTION_DEFAULT_MAX_RUNS_PER_MINUTE", "1001", "1000"),
@@ -318,7 +318,7 @@ async fn s0_16_changes_take_effect_at_the_next_request() {
         .ask(&ANA, &path, json!({"sandbox_policy": null}), 200)
         .await;
     gateway.check((&ALICE, &id), add, "2\n").await;
-    // A body that was read before another change is refused.
+    // A body read before another change is refused.
     let read = gateway.get(&ANA, &format!("/servers/{id}")).await;
     gateway.ask(&ANA, &path, json!({"tags": ["x"]}), 200).await;
     gateway
@@ -371,7 +371,7 @@ async fn s0_16_a_removed_server_ends_its_sessions() {
 }
 
 #[tokio::test]
-async fn s0_04_what_a_policy_leaves_out_is_the_operator_s() {
+async fn s0_04_the_operator_s_values_fill_gaps_of_a_policy() {
     let codeyard = installation()
         .env("CODE_EXECUTION_DEFAULT_MAX_MEMORY_MB", "128")
         .env("CODE_EXECUTION_DEFAULT_MAX_RUNS_PER_MINUTE", "3");

@@ -1,4 +1,4 @@
-//! The page about the gateway, whose commands run as they stand.
+//! The page about the gateway: its commands run unchanged.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 const PAGE: &str = include_str!("../../../../../docs/gateway.md");
 
-/// The port that the page names.
+/// The port on the page.
 const PORT: &str = "4444";
 
 /// A package that is installed beside version 1 of `mcp`.
@@ -18,7 +18,7 @@ const WITH_VERSION_1: &str = "langchain-mcp-adapters";
 /// Longest time of all commands.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The commands of the page, and what it says that each prints.
+/// The commands of the page, each with its printed output.
 fn examples() -> Vec<(&'static str, &'static str)> {
     let blocks: Vec<(&str, &str)> = PAGE
         .split("```")
@@ -33,7 +33,7 @@ fn examples() -> Vec<(&'static str, &'static str)> {
     pairs.collect()
 }
 
-/// One script, in which what each example prints follows a line of its own.
+/// One script; a marker line precedes the output of each example.
 fn script(examples: &[(&str, &str)], port: u16) -> String {
     let commands = examples
         .iter()
@@ -48,7 +48,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// The search path, with `codeyard` and with a Python that has version 1 of the official library.
+/// The search path, with `codeyard` and a Python that has version 1 of the official library.
 #[expect(clippy::disallowed_methods, reason = "the commands are those of this machine")]
 fn search_path(own: &Path) -> String {
     let (_, libraries) = client_libraries().expect("client libraries");
@@ -69,7 +69,7 @@ fn search_path(own: &Path) -> String {
     clippy::disallowed_methods,
     reason = "the shell of the page's reader, which ends what it has started"
 )]
-async fn the_commands_of_the_page_print_what_it_says() {
+async fn the_commands_of_the_page_print_the_output_on_the_page() {
     let examples = examples();
     assert_eq!(examples.len(), 7, "a block `sh` is followed by its block `text`");
     let place = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! What a virtual server mounts, allows and counts.
+//! Mounts, permissions and counts of a virtual server.
 
 use serde_json::{Value, json};
 use test_support::ServerDefinition;
@@ -82,7 +82,7 @@ async fn c062_the_tool_itself_is_not_called() {
 }
 
 #[tokio::test]
-async fn c063_tool_calls_are_off_by_the_operator() {
+async fn c063_the_operator_disables_tool_calls() {
     let codeyard = installation().env("CODE_EXECUTION_DEFAULT_ALLOW_TOOL_CALLS", "false");
     let gateway = Gateway::start(codeyard).await;
     let id = gateway.cs_a(&json!({})).await;
@@ -184,12 +184,12 @@ pub async fn s0_47(gateway: &Gateway) {
     }
     let limit = "Rate limit exceeded: max 2 runs/minute";
     gateway.check_error((&ALICE, &id), "print(3)", limit).await;
-    // S0-18: a line of the shell is a run, too.
+    // S0-18: a shell line counts as a run, too.
     let line = gateway
         .call(&ALICE, &id, "shell_exec", json!({"code": "ls"}))
         .await;
     assert_eq!(line.error(), limit);
-    // Others have a window of their own, and so has another server.
+    // Other users and other servers have separate windows.
     gateway.check((&AL2, &id), "print(1)", "1\n").await;
     gateway.check((&ADMIN, &id), "print(1)", "1\n").await;
     let other = gateway.cs_a(&json!({})).await;
@@ -250,7 +250,7 @@ async fn s0_55_file_globs_of_a_policy_bind() {
 }
 
 #[tokio::test]
-async fn s0_12_personal_data_is_not_shown_raw_by_a_server_that_asks_for_tokens() {
+async fn s0_12_a_server_with_tokens_hides_raw_personal_data() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({"tokenization": {"enabled": true}})).await;
     let run = json!({"server_id": id, "name": "shell_exec", "arguments": {"code": "print(await tools.stub.contact({}))"}});
@@ -344,7 +344,7 @@ async fn a_user_s_sessions_are_bounded_over_all_servers() {
         gateway.check((&ALICE, server), "kept = 1", "").await;
     }
     let keeps = "print('kept' in globals())";
-    // The third session took the place of the first.
+    // The third session evicted the first.
     for (server, kept) in [(1, "True\n"), (2, "True\n"), (0, "False\n")] {
         let ran = gateway.sh(&ALICE, &servers[server], keeps).await;
         assert_eq!(ran.output(), kept, "{server}: {ran:?}");

@@ -21,7 +21,7 @@ async fn a_restart_keeps_servers_tokens_runs_and_files() {
     gateway
         .check((&ALICE, &id), "print(read_file('kept'))", "x\n")
         .await;
-    // The count of runs goes on.
+    // The count of runs continues.
     gateway
         .check_error(
             (&ALICE, &id),
@@ -86,7 +86,7 @@ async fn c014_revoked_expired_and_disabled_tokens_are_refused() {
 }
 
 #[tokio::test]
-async fn s0_82_whoever_leaves_a_team_loses_its_servers() {
+async fn s0_82_a_user_who_leaves_a_team_loses_its_servers() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
     gateway.check((&ALICE, &id), "print(1)", "1\n").await;
@@ -100,7 +100,7 @@ async fn s0_82_whoever_leaves_a_team_loses_its_servers() {
 }
 
 #[tokio::test]
-async fn open_pages_need_no_token_and_say_nothing() {
+async fn open_pages_need_no_token_and_reveal_nothing() {
     let gateway = Gateway::with_stub().await;
     gateway.cs_p().await;
     for (path, status) in [

@@ -28,7 +28,7 @@ pub async fn python(gateway: &Gateway) {
              print('ok')",
             "ok\n",
         ),
-        // C053: the file of a tool can be imported.
+        // C053: a program can import a tool's file.
         (
             "from tools.stub.add import add\nprint((await add({'a':1,'b':1}))['sum'])",
             "2\n",
@@ -97,7 +97,7 @@ async fn c040_c041_c045_large_outputs_and_the_hash() {
         .await;
     assert_eq!(error.output(), "done\n");
     let hashed = gateway.sh(&ALICE, &id, "print(1)").await;
-    // By sha256sum.
+    // Computed by sha256sum.
     let expected = "d287bb7f9d15abdc5b6e98536263815744b6ef21c8f3c839fc434ca70d8efe99";
     assert_eq!(hashed.fields()["metrics"]["code_hash"], expected);
 }
@@ -222,7 +222,7 @@ print(status['CapEff'], status['NoNewPrivs'], status['Seccomp'])";
 async fn c111_programs_reach_no_address() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
-    // Not even the gateway's own.
+    // Not even the gateway's own address.
     let (host, port) = gateway.address.split_once(':').unwrap();
     let code = format!(
         "import socket\ntry:\n    socket.create_connection(('{host}', {port}), 2)\n    print('LEAK')\n\

@@ -1,4 +1,4 @@
-//! Runs, sessions and events in lists, and whose they are.
+//! Lists of runs, sessions and events, and their owners.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub async fn c156(gateway: &Gateway) {
         (&json!("completed"), &json!(id))
     );
     assert!(!run.to_string().contains("second-text"), "{run}");
-    // S0-20: the record has the numbers of the result.
+    // S0-20: the record has the same numbers as the result.
     let told = &second.fields()["metrics"];
     for number in [
         "code_hash",
@@ -61,7 +61,7 @@ pub async fn c156(gateway: &Gateway) {
 }
 
 #[tokio::test]
-async fn s0_76_records_of_a_removed_server_are_not_those_of_the_next_one_with_its_id() {
+async fn s0_76_a_new_server_with_a_removed_one_s_id_has_no_old_records() {
     let gateway = Gateway::with_stub().await;
     let of = |team: &str| json!({"id": "lab", "name": "lab", "type": "code_execution", "team_id": team, "sandbox_policy": {"runtime": "python"}});
     gateway.ask(&ANA, "POST /servers", of("team-a"), 201).await;
@@ -156,7 +156,7 @@ async fn s0_77_s0_53_sessions_have_the_original_s_ids() {
     assert_eq!(runs[0]["session_id"], sessions[0]["session_id"]);
 }
 
-/// How many rows of each list a user sees.
+/// The number of rows that a user sees in each list.
 async fn seen(gateway: &Gateway, actor: &Actor, id: &str) -> [usize; 3] {
     let mut counts = [0; 3];
     for (count, list) in counts.iter_mut().zip(["runs", "sessions", "security-events"]) {
@@ -193,14 +193,14 @@ pub async fn s0_d13(gateway: &Gateway) {
             .check_refused(&BOB, &format!("GET {path}"), Value::Null, hidden)
             .await;
     }
-    // Asking for somebody else's gives nothing.
+    // A request for another user's rows returns none.
     for user in ["user=al2@example.com", "user=none@example.com"] {
         let runs = gateway
             .get(&ALICE, &format!("/servers/{id}/code/runs?{user}"))
             .await;
         assert_eq!(runs, json!([]));
     }
-    // On a public server, the admin of some team is nobody's admin.
+    // On a public server, a team's admin has no rights over other users.
     let public = gateway.cs_p().await;
     gateway.check((&ALICE, &public), "print(1)", "1\n").await;
     for (actor, counts) in [

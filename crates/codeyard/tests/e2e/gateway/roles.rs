@@ -1,4 +1,4 @@
-//! Who may make, change, use and remove a server, and who learns that there is one.
+//! Permissions to create, change, use and remove a server, and to see that it exists.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ pub async fn s0_81(gateway: &Gateway) {
             );
         }
     }
-    // A server of ALICE: the admin of her team changes and removes it, too.
+    // A server of ALICE, which the admin of her team may also change and remove.
     for (actor, expected) in [
         (ADMIN, [200, 200, 200, 200]),
         (ANA, [200, 200, 200, 200]),
@@ -148,7 +148,7 @@ async fn s0_82_ids_of_other_teams_look_like_unknown_ones() {
     let foreign = gateway.rest(&ALICE, "POST /rpc", run(&id)).await;
     let unknown = gateway.rest(&ALICE, "POST /rpc", run("none")).await;
     assert_eq!((foreign.status, foreign.text()), (unknown.status, unknown.text()));
-    // A place in a team that is not the own one is refused alike, whether there is one or not.
+    // A membership in another team is refused alike, whether it exists or not.
     let place = |team: &str| code("x", &json!({ "team_id": team }));
     for team in ["team-b", "team-none"] {
         let refused = (422, "name a team of your token");
@@ -159,7 +159,7 @@ async fn s0_82_ids_of_other_teams_look_like_unknown_ones() {
 }
 
 #[tokio::test]
-async fn s0_82_nobody_loses_sight_of_an_own_server() {
+async fn s0_82_users_always_see_their_own_servers() {
     let gateway = Gateway::with_stub().await;
     let teamless = alone(ALICE);
     let id = gateway
@@ -242,14 +242,14 @@ async fn s0_82_the_list_has_pages_and_filters() {
 }
 
 #[tokio::test]
-async fn s0_82_pages_go_on_past_servers_that_a_token_does_not_see() {
+async fn s0_82_pages_continue_after_hidden_servers() {
     let gateway = Gateway::with_stub().await;
     let public = gateway.cs_p().await;
     for _ in 0..3 {
         let more = json!({"team_id": "team-a", "visibility": "private"});
         gateway.make(&ALICE, code(&gateway.name("hidden"), &more)).await;
     }
-    // Of the same user, and of no team.
+    // A token of the same user without a team.
     let alone = alone(ALICE);
     let token = gateway.new_token(&alone, &[]).await;
     let (mut seen, mut cursor) = (Vec::new(), String::new());

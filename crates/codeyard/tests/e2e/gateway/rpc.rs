@@ -184,7 +184,7 @@ async fn s0_27_a_request_is_cancelled_by_its_owner_only() {
 }
 
 #[tokio::test]
-async fn s0_81_a_call_needs_the_permission_to_use() {
+async fn s0_81_a_call_needs_the_use_permission() {
     let gateway = Gateway::with_stub().await;
     let id = gateway.cs_a(&json!({})).await;
     let call = json!({"server_id": id, "name": "shell_exec", "arguments": {"code": "print(1)"}});

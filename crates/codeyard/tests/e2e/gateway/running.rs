@@ -1,4 +1,4 @@
-//! A gateway that serves, and requests of its users.
+//! A running gateway, and requests of its users.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -15,14 +15,14 @@ use tokio::sync::Mutex;
 use super::actors::{ADMIN, ANA, Actor, BOB};
 use crate::http::served::{self, PATIENCE, Response, Stream};
 
-/// `codeyard serve` until the value is dropped, which also checks that it ends well.
+/// A `codeyard serve` process; dropping the value checks that the process ends with success.
 pub struct Gateway {
     pub codeyard: Codeyard,
     pub address: String,
     child: Child,
-    /// The lines of its log.
+    /// The lines of the gateway's log.
     log: Arc<std::sync::Mutex<Vec<String>>>,
-    /// By address and teams.
+    /// Tokens by address and teams.
     tokens: Mutex<BTreeMap<(&'static str, &'static [&'static str]), String>>,
     names: AtomicU32,
 }
@@ -34,7 +34,7 @@ pub struct OverRpc<'g> {
     pub server: String,
 }
 
-/// Asks until the answer is there; panics after 30 s.
+/// Polls until there is an answer; panics after 30 s.
 pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -84,11 +84,8 @@ impl Gateway {
         Gateway::start_with(codeyard, &["--listen", "127.0.0.1:0"]).await
     }
 
-    /// The same with other options.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a test that fails shows what the gateway said"
-    )]
+    /// Starts the gateway with further options.
+    #[expect(clippy::print_stderr, reason = "a failed test shows the gateway's log")]
     pub async fn start_with(codeyard: Codeyard, options: &[&str]) -> Gateway {
         let command = codeyard.command(["serve"].iter().chain(options)).unwrap();
         let mut command = command.into_std();
@@ -115,7 +112,7 @@ impl Gateway {
         });
         let address = addresses
             .recv_timeout(PATIENCE)
-            .expect("the gateway says where it serves");
+            .expect("the gateway logs its address");
         Gateway {
             codeyard,
             address,
@@ -131,7 +128,7 @@ impl Gateway {
         run(&self.codeyard, words, "").await
     }
 
-    /// The token of a user, who is made on first use.
+    /// A user's token; creates the user on first use.
     pub async fn token(&self, actor: &Actor) -> String {
         let mut tokens = self.tokens.lock().await;
         if let Some(token) = tokens.get(&(actor.email, actor.teams)) {
@@ -142,7 +139,7 @@ impl Gateway {
         token
     }
 
-    /// One more token of a user.
+    /// Another token of a user.
     pub async fn new_token(&self, actor: &Actor, options: &[&str]) -> String {
         let mut words = vec!["token", "create", "--user", actor.email, "--role", actor.role];
         words.extend(actor.teams.iter().flat_map(|team| ["--team", *team]));
@@ -152,13 +149,13 @@ impl Gateway {
         made.out.trim().to_owned()
     }
 
-    /// A request such as `GET /servers`; the whole response.
+    /// Sends a request such as `GET /servers`; returns the whole response.
     pub async fn rest(&self, actor: &Actor, request: &str, body: Value) -> Response {
         let token = self.token(actor).await;
         self.rest_with(Some(&token), request, &body_bytes(&body)).await
     }
 
-    /// The same with any token and any bytes.
+    /// Sends a request with any token and any bytes.
     pub async fn rest_with(&self, token: Option<&str>, request: &str, body: &[u8]) -> Response {
         let bearer = token.map(|token| format!("Bearer {token}"));
         let mut headers = vec![("content-type", "application/json")];
@@ -170,7 +167,7 @@ impl Gateway {
             .await
     }
 
-    /// Begins a request with headers of its own.
+    /// Begins a request with further headers.
     pub async fn begin(
         &self,
         actor: &Actor,
@@ -189,7 +186,7 @@ impl Gateway {
         served::send(&self.address, place, &all, &body_bytes(body)).await
     }
 
-    /// A request whose answer has this status; its JSON.
+    /// Sends a request that must have this status; returns the answer's JSON.
     #[track_caller]
     pub fn ask<'a>(
         &'a self,
@@ -212,7 +209,7 @@ impl Gateway {
         }
     }
 
-    /// Reads what there is at a path.
+    /// Gets a path.
     #[track_caller]
     pub fn get<'a>(&'a self, actor: &'a Actor, path: &str) -> impl Future<Output = Value> + use<'a> {
         let caller = std::panic::Location::caller();
@@ -230,7 +227,7 @@ impl Gateway {
         }
     }
 
-    /// A request that is refused with this status and a text that contains this.
+    /// Sends a request that must be refused with this status and a text that contains this.
     #[track_caller]
     pub fn check_refused<'a>(
         &'a self,
@@ -253,21 +250,21 @@ impl Gateway {
         }
     }
 
-    /// Makes a virtual server; its id.
+    /// Creates a virtual server; returns its id.
     #[track_caller]
     pub fn make<'a>(&'a self, actor: &'a Actor, body: Value) -> impl Future<Output = String> + 'a {
         let made = self.ask(actor, "POST /servers", body, 201);
         async move { made.await["id"].as_str().unwrap().to_owned() }
     }
 
-    /// CS-A: made by ANA, for team-a, with further members.
+    /// CS-A: created by ANA, for team-a, with further members.
     pub async fn cs_a(&self, more: &Value) -> String {
         let mut body = code(&self.name("cs-a"), more);
         body["team_id"] = json!("team-a");
         self.make(&ANA, body).await
     }
 
-    /// CS-B: made by BOB, for team-b.
+    /// CS-B: created by BOB, for team-b.
     pub async fn cs_b(&self) -> String {
         self.make(&BOB, code(&self.name("cs-b"), &json!({"team_id": "team-b"})))
             .await
@@ -278,18 +275,18 @@ impl Gateway {
         self.make(&ADMIN, code(&self.name("cs-p"), &json!({}))).await
     }
 
-    /// A name that no other server has.
+    /// A unique server name.
     pub fn name(&self, begin: &str) -> String {
         format!("{begin}-{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A request to `/rpc`; the response's JSON.
+    /// Sends a request to `/rpc`; returns the response's JSON.
     pub async fn rpc(&self, actor: &Actor, method: &str, params: Value) -> Value {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         self.rest(actor, "POST /rpc", body).await.json()
     }
 
-    /// Calls a tool over `/rpc`; its result.
+    /// Calls a tool over `/rpc`; returns the result.
     #[track_caller]
     pub fn call<'a>(
         &'a self,
@@ -308,7 +305,7 @@ impl Gateway {
         }
     }
 
-    /// SH of the cases.
+    /// The function SH of the acceptance cases.
     #[track_caller]
     pub fn sh<'a>(
         &'a self,
@@ -360,7 +357,7 @@ impl Gateway {
         }
     }
 
-    /// The first line of its log that contains this.
+    /// Waits for a log line that contains this.
     pub fn logged(&self, part: &str) -> Option<String> {
         let log = self.log.lock().unwrap();
         log.iter().find(|line| line.contains(part)).cloned()
@@ -370,12 +367,12 @@ impl Gateway {
         self.child.id()
     }
 
-    /// Ends the gateway and starts it again on the same data.
+    /// Ends the gateway and restarts it on the same data.
     pub async fn restart(self) -> Gateway {
         self.restart_as(|codeyard| codeyard).await
     }
 
-    /// The same with another variable.
+    /// Restarts the gateway with another variable.
     pub async fn restart_with(self, name: &str, value: &str) -> Gateway {
         self.restart_as(|codeyard| codeyard.env(name, value)).await
     }
@@ -390,19 +387,19 @@ impl Gateway {
         started
     }
 
-    /// Sends its process a signal.
+    /// Sends a signal to the gateway.
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
     }
 
-    /// Ends its process at once.
+    /// Kills the gateway with SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Ends it with a signal, once.
+    /// Ends the gateway with a signal, once.
     fn end(&mut self) {
         if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
             return;

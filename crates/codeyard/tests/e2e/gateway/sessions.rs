@@ -67,7 +67,7 @@ async fn c120_a_run_cannot_read_files_of_another_user() {
             .await;
         assert_eq!(read.error(), "Path not found: /scratch/secret");
     }
-    // A file of one server is not at another.
+    // A file of one server does not exist at another.
     let other = gateway.cs_a(&json!({})).await;
     gateway.check((&ALICE, &other), SCAN, "[]\n").await;
     gateway
@@ -99,7 +99,7 @@ async fn c122_a_session_is_not_reached_by_guessing() {
         assert_eq!((refused.status, refused.text()), (unknown.status, unknown.text()));
         assert_eq!(refused.status, 404);
     }
-    // On a server that both reach, such fields change nothing.
+    // On a server that both reach, such fields have no effect.
     let public = gateway.cs_p().await;
     write_secret(&gateway, &public).await;
     let session = gateway

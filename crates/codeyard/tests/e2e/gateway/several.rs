@@ -1,4 +1,4 @@
-//! Several processes with one database and one data directory: a user's sessions are the same through each.
+//! Several processes with one database and one data directory serve the same sessions of a user.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::actors::{ADMIN, ALICE, ANA};
 use super::running::{Gateway, code, installation, until};
 use crate::http::served::{self, initialize};
 
-/// Longest time until the sessions of a process that was killed open elsewhere: its lease, and a launch.
+/// Longest time until a killed process's sessions open elsewhere: its lease, and a launch.
 const TAKE_OVER: Duration = Duration::from_secs(20);
 
 const GONE: &str = "variables are gone: the process of codeyard that ran it has ended";
@@ -18,7 +18,7 @@ const GONE: &str = "variables are gone: the process of codeyard that ran it has 
 struct Several {
     one: Gateway,
     other: Gateway,
-    /// A virtual server, by its path.
+    /// The path of a virtual server.
     id: String,
     _postgres: PostgresServer,
     _data: tempfile::TempDir,
@@ -55,7 +55,7 @@ impl Several {
             .get(&ANA, &format!("/servers/{}/code/sessions", self.id))
             .await;
         for session in sessions.as_array_mut().unwrap() {
-            // Each process reckons times from its own clock.
+            // Each process measures times by its own clock.
             for time in ["created_at", "last_used_at", "generated_at"] {
                 session[time].take();
             }
@@ -65,7 +65,7 @@ impl Several {
 }
 
 #[tokio::test]
-async fn c125_variables_are_those_of_every_process() {
+async fn c125_every_process_has_the_same_variables() {
     let several = Several::start().await;
     let alice = (&ALICE, several.id.as_str());
     several.one.check(alice, "x = 1", "").await;
@@ -77,7 +77,7 @@ async fn c125_variables_are_those_of_every_process() {
             .check(alice, code, &format!("{}\n", 2 * number + 1))
             .await;
     }
-    // Another user's sessions may run elsewhere, and are listed by both.
+    // Another user's sessions may run at another process; both processes list them.
     several.other.check((&ANA, &several.id), "x = 'of ana'", "").await;
     several
         .one
@@ -147,7 +147,7 @@ async fn a_session_of_mcp_is_continued_through_another_process() {
 }
 
 #[tokio::test]
-async fn sessions_of_a_killed_process_open_anew_and_say_so() {
+async fn sessions_of_a_killed_process_reopen_with_a_notice() {
     let mut several = Several::start().await;
     let alice = (&ALICE, several.id.as_str());
     several
@@ -177,7 +177,7 @@ async fn a_process_that_hangs_loses_its_sessions_with_its_lease() {
     several.one.check(alice, "x = 1", "").await;
     several.one.signal(rustix::process::Signal::STOP);
     let begun = Instant::now();
-    // While the lease lasts, requests wait for the process that has it.
+    // Until the lease expires, requests wait for the process that holds it.
     let ran = loop {
         let asked = several.other.sh(&ALICE, &several.id, "print('x' in globals())");
         match tokio::time::timeout(Duration::from_secs(1), asked).await {
@@ -189,7 +189,7 @@ async fn a_process_that_hangs_loses_its_sessions_with_its_lease() {
     assert!(ran.0.to_string().contains(GONE), "{ran:?}");
     several.other.check(alice, "y = 2", "").await;
     several.one.signal(rustix::process::Signal::CONT);
-    // It learns that its session is another process's now.
+    // The process now learns that another process has its session.
     several.one.check(alice, "print(y)", "2\n").await;
     until("one session is listed", async || {
         let listed = several.sessions(&several.one).await;
@@ -222,7 +222,7 @@ async fn sessions_that_another_process_takes_over_keep_their_files() {
         }
     }
     several.one.signal(rustix::process::Signal::CONT);
-    // The first process ends its session `b`, which the other one has not opened yet.
+    // The first process ends its session `b`, which the other has not opened yet.
     let path = format!("/servers/{server}/code/sessions");
     until("one session is listed", async || {
         let listed = several.one.get(&ADMIN, &path).await;
@@ -244,7 +244,7 @@ async fn a_process_that_drains_gives_its_sessions_back() {
     } = Several::start().await;
     one.check((&ALICE, &id), "x = 1\nwrite_file('kept', 'file')", "")
         .await;
-    // It ends as a process does on SIGTERM.
+    // The process ends as on SIGTERM.
     drop(one);
     let ran = other
         .sh(&ALICE, &id, "print('x' in globals(), read_file('kept'))")

@@ -1,4 +1,4 @@
-//! Sinks: records arrive at real receivers, once and in order, without payloads, whatever happens to collector and gateway.
+//! Sinks: receivers get each record once, in order and without payloads, despite failures of collector and gateway.
 
 mod receivers;
 
@@ -15,14 +15,14 @@ use self::receivers::{Answer, Collector, Log, Receiver, Sent};
 use super::actors::{ADMIN, ALICE};
 use super::running::{Gateway, installation, until};
 
-/// A program whose text, argument and output must not leave the machine.
+/// A text in a program's source, argument and output that must not leave the machine.
 const NEEDLE: &str = "print((await tools.stub.echo({'message': 'needle'}))['text'])";
 
 fn sink(name: &str, target: &str, more: &str) -> String {
     format!("[[gateway.sinks]]\nname = \"{name}\"\n{target}\n{more}")
 }
 
-/// A program that calls a tool, one that is refused a tool, and one that fails.
+/// Programs that call a tool, that are refused a tool, and that fail.
 async fn three_runs(gateway: &Gateway) -> String {
     let deny = json!({"sandbox_policy": {"permissions": {"tools": {"deny": ["stub/add"]}}}});
     let id = gateway.cs_a(&deny).await;
@@ -43,7 +43,7 @@ async fn runs(gateway: &Gateway, id: &str) -> Vec<String> {
     runs.map(|run| run["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Waits until the log has the ends of all runs of the server, and of nothing else; checks that each came once, in order.
+/// Waits until the log holds exactly the ends of the server's runs; checks that each came once, in order.
 async fn has_runs(gateway: &Gateway, id: &str, log: &Log) {
     let expected = runs(gateway, id).await;
     until("the ends of all runs have arrived", async || {
@@ -58,7 +58,7 @@ async fn has_runs(gateway: &Gateway, id: &str, log: &Log) {
     assert_eq!(found, expected);
 }
 
-/// The audit rows so far have arrived: each once, in order, with the hashes of the table.
+/// Checks that all audit rows arrived once, in order, with the table's hashes.
 async fn has_audit(gateway: &Gateway, log: &Log) {
     let rows = gateway.get(&ADMIN, "/audit?limit=500").await;
     let rows: Vec<&Value> = rows.as_array().unwrap().iter().rev().collect();
@@ -92,14 +92,14 @@ async fn has_audit(gateway: &Gateway, log: &Log) {
     .await;
 }
 
-/// One record of each id.
+/// Checks that no id arrived twice.
 fn once(log: &Log) {
     let ids: Vec<String> = log.all().iter().map(Sent::id).collect();
     let distinct: BTreeSet<&String> = ids.iter().collect();
     assert_eq!(distinct.len(), ids.len(), "{ids:?}");
 }
 
-/// Nothing that a program wrote or printed, no token, no secret.
+/// Checks that records hold no program text, output, token or secret.
 async fn without_payloads(gateway: &Gateway, log: &Log) {
     let text = format!("{:?}", log.all());
     let token = gateway.token(&ALICE).await;
@@ -198,7 +198,7 @@ async fn records_reach_every_kind_of_receiver_once_and_in_order() {
 }
 
 #[tokio::test]
-async fn what_waited_for_a_collector_arrives() {
+async fn queued_records_reach_a_late_collector() {
     let place = Receiver::free_address().await;
     let target = format!("syslog = \"tcp://{place}\"");
     let gateway = Gateway::start(installation().settings(&sink("siem", &target, ""))).await;
@@ -218,7 +218,7 @@ async fn what_waited_for_a_collector_arrives() {
         gateway.logged("records are sent again")
     })
     .await;
-    // The collector goes away, and comes back.
+    // The collector stops and restarts.
     receiver.stop().await;
     gateway.check((&ALICE, &id), "print(4)", "4\n").await;
     gateway.check((&ALICE, &id), "print(5)", "5\n").await;
@@ -239,7 +239,7 @@ async fn what_waited_for_a_collector_arrives() {
 }
 
 #[tokio::test]
-async fn a_killed_gateway_goes_on_where_it_stopped() {
+async fn a_restarted_gateway_continues_after_the_last_record() {
     let collector = Collector::start().await;
     let target = format!("otlp = \"{}\"", collector.url());
     let mut gateway = Gateway::start(installation().settings(&sink("siem", &target, ""))).await;
@@ -248,7 +248,7 @@ async fn a_killed_gateway_goes_on_where_it_stopped() {
     has_audit(&gateway, &collector.log).await;
     collector.answer(Answer::Status(503));
     gateway.check((&ALICE, &id), "print(4)", "4\n").await;
-    // The list waits until the run is in the database.
+    // The list request waits until the run is in the database.
     runs(&gateway, &id).await;
     gateway.kill();
     let gateway = gateway.restart().await;
@@ -256,7 +256,7 @@ async fn a_killed_gateway_goes_on_where_it_stopped() {
     collector.answer(Answer::Take);
     has_runs(&gateway, &id, &collector.log).await;
     once(&collector.log);
-    // So does one that ended in time.
+    // A gateway that ended in order continues likewise.
     let gateway = gateway.restart().await;
     gateway.check((&ALICE, &id), "print(6)", "6\n").await;
     has_runs(&gateway, &id, &collector.log).await;
@@ -294,7 +294,7 @@ async fn a_collector_that_hangs_or_fails_slows_no_run() {
 }
 
 #[tokio::test]
-async fn a_refused_record_is_skipped_and_told() {
+async fn a_refused_record_is_skipped_and_reported() {
     let collector = Collector::start().await;
     collector.answer(Answer::RefuseRunsOf("typescript"));
     let target = format!("otlp = \"{}\"", collector.url());
@@ -349,7 +349,7 @@ async fn payloads_are_sent_on_request_and_headers_from_a_private_file() {
     assert!(!text.contains("cyd_") && !text.contains("s3cret"), "{text}");
 }
 
-/// Runs over two gateways on one database, the first of which then gets a signal.
+/// Runs programs over two gateways on one database, and then sends the first a signal.
 async fn on_both(signal: Signal) {
     let collector = Collector::start().await;
     let postgres = PostgresServer::start().unwrap();
@@ -401,6 +401,6 @@ async fn two_gateways_on_postgres_send_each_record_once() {
 }
 
 #[tokio::test]
-async fn another_gateway_goes_on_for_one_that_hangs() {
+async fn another_gateway_replaces_one_that_hangs() {
     on_both(Signal::STOP).await;
 }

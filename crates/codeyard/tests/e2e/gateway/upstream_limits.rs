@@ -1,4 +1,4 @@
-//! One bucket for each credential of upstream servers, over definitions, users and processes.
+//! One rate limit for each credential of upstream servers, across definitions, users and processes.
 
 use serde_json::json;
 use test_support::{PostgresServer, RemoteServer, Way};
@@ -7,7 +7,7 @@ use super::actors::{ADMIN, ALICE, ANA, Actor, BOB};
 use super::running::{Gateway, installation, until};
 use super::upstreams::{body, remote};
 
-/// Calls a server so many times; prints the errors.
+/// Calls a server this number of times; prints the errors.
 fn calls(server: &str, times: usize) -> String {
     format!(
         "for _ in range({times}):\n    try:\n        await tools.{server}.add({{'a': 2, 'b': 3}})\n        \
@@ -31,7 +31,7 @@ fn is_limit(line: &str, server: &str) -> bool {
     line.starts_with(&begins) && line.contains("was not sent; try again in")
 }
 
-/// Two definitions of one credential, of which one has a limit.
+/// Two definitions of one credential; one has a limit.
 async fn define(gateway: &Gateway, remote: &RemoteServer) {
     let limited = body(
         "far",
@@ -44,7 +44,7 @@ async fn define(gateway: &Gateway, remote: &RemoteServer) {
     gateway.ask(&ADMIN, "POST /upstreams", other, 201).await;
 }
 
-/// Two teams call through a gateway each, which may be one.
+/// Two teams call, each through a gateway, or both through one.
 async fn tenants_share(one: &Gateway, other: &Gateway, remote: &RemoteServer) {
     let (of_a, of_b) = (one.cs_a(&json!({})).await, other.cs_b().await);
     let lines = ran(one, (&ALICE, &of_a), &calls("far", 2)).await;
@@ -65,12 +65,12 @@ async fn definitions_of_one_credential_share_its_limit() {
     let remote = remote(&gateway).await;
     define(&gateway, &remote).await;
     tenants_share(&gateway, &gateway, &remote).await;
-    // A restart forgets nothing.
+    // A restart does not reset the limit.
     let gateway = gateway.restart().await;
     let of_b = gateway.cs_b().await;
     let lines = ran(&gateway, (&BOB, &of_b), &calls("also", 1)).await;
     assert!(is_limit(&lines[0], "also"), "{lines:?}");
-    // Another credential of the same server has a bucket of its own.
+    // Another credential of the same server has a separate limit.
     remote.require_token("another");
     let headers = json!({"headers": {"Authorization": "Bearer another"}});
     gateway.ask(&ADMIN, "PUT /upstreams/also", headers, 200).await;
@@ -97,7 +97,7 @@ async fn processes_on_one_postgres_share_the_limit() {
 }
 
 #[tokio::test]
-async fn a_pause_that_the_server_asks_for_stops_all_its_definitions() {
+async fn a_requested_pause_stops_all_definitions_of_the_server() {
     let gateway = Gateway::with_stub().await;
     let remote = remote(&gateway).await;
     for (name, team) in [("far", "team-a"), ("also", "team-b")] {
@@ -112,7 +112,7 @@ async fn a_pause_that_the_server_asks_for_stops_all_its_definitions() {
     remote.set_busy(1, "1");
     let lines = ran(&gateway, (&ALICE, &of_a), &calls("far", 1)).await;
     assert!(lines[0].contains("HTTP 429"), "{lines:?}");
-    // A short pause is waited for.
+    // Calls wait for the end of a short pause.
     let lines = ran(&gateway, (&BOB, &of_b), &calls("also", 2)).await;
     assert_eq!(called(&lines), 2, "{lines:?}");
     remote.set_busy(1, "3600");
@@ -125,12 +125,12 @@ async fn a_pause_that_the_server_asks_for_stops_all_its_definitions() {
     assert_eq!(remote.seen_of("tools/call").len(), before);
 }
 
-/// No test of another file has it.
+/// No other test file uses this token.
 const TOKEN: &str = "sekret-token-of-the-file";
 
-/// The operator's file names the same credential as a definition over REST.
+/// The operator's file and a definition over REST use the same credential.
 #[tokio::test]
-async fn the_operator_s_file_shares_with_definitions_over_rest() {
+async fn the_operator_s_file_and_rest_share_a_limit() {
     let remote = RemoteServer::start(Way::Modern).await.unwrap();
     remote.require_token(TOKEN);
     let far = json!({

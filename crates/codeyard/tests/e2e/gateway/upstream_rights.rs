@@ -1,4 +1,4 @@
-//! Who defines upstream servers, and for whom they exist.
+//! Permissions to define upstream servers, and the visibility of each server.
 
 use serde_json::{Value, json};
 use test_support::MetaToolResult;
@@ -7,7 +7,7 @@ use super::actors::{ADMIN, ALICE, ANA, Actor, BOB, PUB, VIC};
 use super::running::{Gateway, code};
 use super::upstreams::{add, body, remote};
 
-/// The names that a caller is shown.
+/// The server names shown to a caller.
 async fn names(gateway: &Gateway, actor: &Actor) -> Vec<String> {
     let page = gateway.get(actor, "/upstreams").await;
     let upstreams = page["upstreams"].as_array().unwrap().iter();
@@ -16,14 +16,14 @@ async fn names(gateway: &Gateway, actor: &Actor) -> Vec<String> {
         .collect()
 }
 
-/// What callers of another team learn of a server, over every way: nothing.
+/// Callers of another team learn nothing of a server, over any entry.
 pub async fn s0_82(gateway: &Gateway) {
     let remote = remote(gateway).await;
     let more = json!({"team_id": "team-a", "tags": ["theirs"]});
     gateway
         .ask(&ADMIN, "POST /upstreams", body("hers", &remote, &more), 201)
         .await;
-    // Of ANA alone; nobody ever connects to it.
+    // Visible to ANA alone; no call connects to it.
     let private = json!({"name": "mine", "url": "https://mcp.example.com/", "team_id": "team-a", "visibility": "private"});
     gateway.ask(&ANA, "POST /upstreams", private, 201).await;
     let often = json!({"sandbox_policy": {"max_runs_per_minute": 1000}});
@@ -53,7 +53,7 @@ pub async fn s0_82(gateway: &Gateway) {
         same_as_unknown(gateway, actor, &servers).await;
     }
     same_as_unknown_to(gateway, &ALICE, &servers, "mine").await;
-    // A narrower visibility holds at the next request, also for a session that has called the server.
+    // A narrower visibility applies to the next request, even in a session that has called the server.
     gateway
         .ask(
             &ADMIN,
@@ -150,7 +150,7 @@ async fn s0_82_upstream_servers_of_other_teams_do_not_exist() {
 }
 
 #[tokio::test]
-async fn s0_82_a_standard_server_passes_on_what_its_caller_sees() {
+async fn s0_82_a_standard_server_relays_only_visible_servers() {
     let gateway = Gateway::with_stub().await;
     let remote = remote(&gateway).await;
     let more = json!({"team_id": "team-a"});
@@ -180,7 +180,7 @@ async fn s0_82_a_standard_server_passes_on_what_its_caller_sees() {
 }
 
 #[tokio::test]
-async fn who_may_define_what() {
+async fn each_role_defines_servers_within_its_rights() {
     let gateway = Gateway::with_stub().await;
     let open = "https://mcp.example.com/mcp";
     let of_team = |more: Value| {
@@ -299,11 +299,11 @@ async fn who_may_define_what() {
     ] {
         gateway.check_refused(&ANA, put, change, (422, text)).await;
     }
-    // Whoever reads sees no definition; whoever manages does.
+    // Readers see no definition; managers do.
     let seen = gateway.get(&ALICE, "/upstreams/her-own").await;
     assert_eq!((&seen["url"], &seen["teamId"]), (&Value::Null, &json!("team-a")));
     assert_eq!(gateway.get(&ANA, "/upstreams/her-own").await["url"], open);
-    // The operator's servers are shown, and changed elsewhere.
+    // The list shows the operator's servers; REST cannot change them.
     for request in ["PUT /upstreams/stub", "DELETE /upstreams/stub"] {
         let body = if request.starts_with("PUT") {
             json!({})

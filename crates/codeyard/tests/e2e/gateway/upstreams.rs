@@ -9,7 +9,7 @@ use super::upstream_rights::s0_82;
 
 const SECRET: &str = "sekret-token-4711";
 
-/// A server that demands [`SECRET`]. Afterwards the teams exist.
+/// A server that requires [`SECRET`]. Also creates the teams.
 pub async fn remote(gateway: &Gateway) -> RemoteServer {
     for actor in [&ALICE, &BOB] {
         gateway.token(actor).await;
@@ -19,7 +19,7 @@ pub async fn remote(gateway: &Gateway) -> RemoteServer {
     remote
 }
 
-/// The body that defines it, with further members.
+/// The server's definition, with further members.
 pub fn body(name: &str, remote: &RemoteServer, more: &Value) -> Value {
     let mut body = json!({
         "name": name,
@@ -36,7 +36,7 @@ pub fn add(server: &str) -> String {
     format!("print((await tools.{server}.add({{'a': 2, 'b': 3}}))['sum'])")
 }
 
-/// From its definition to its removal, with a virtual server in use all the time.
+/// The life of a definition, with a virtual server in use all the time.
 pub async fn lifecycle(gateway: &Gateway) {
     let remote = remote(gateway).await;
     let id = gateway
@@ -78,7 +78,7 @@ pub async fn lifecycle(gateway: &Gateway) {
         "{tried}"
     );
 
-    // A body that was read may be written back; a change of tags moves the mounts.
+    // A body that was read can be written back; changed tags move the mounts.
     let put = "PUT /upstreams/far";
     let mut again = read.clone();
     again["tags"] = json!(["other"]);
@@ -156,7 +156,7 @@ async fn bad_bodies_are_refused_with_every_field() {
 }
 
 #[tokio::test]
-async fn secrets_are_in_no_answer() {
+async fn answers_contain_no_secret() {
     let gateway = Gateway::start(installation().env("FAR_TOKEN", SECRET)).await;
     let remote = remote(&gateway).await;
     let headers = json!({"team_id": "team-a", "headers": {"Authorization": "Bearer ${FAR_TOKEN}"}});
@@ -168,7 +168,7 @@ async fn secrets_are_in_no_answer() {
     );
     let id = gateway.cs_a(&json!({})).await;
     gateway.check((&ALICE, &id), &add("far"), "5\n").await;
-    // An admin of the team changes tags; the header stays what the platform admin wrote.
+    // An admin of the team changes tags; the platform admin's header stays.
     let put = "PUT /upstreams/far";
     answers.push(gateway.ask(&ANA, put, json!({"tags": ["x"]}), 200).await);
     gateway.check((&ALICE, &id), &add("far"), "5\n").await;
@@ -179,7 +179,7 @@ async fn secrets_are_in_no_answer() {
         "{}",
         answers[2]
     );
-    // A server that refuses the token and repeats it.
+    // A server that refuses the token and repeats it in the answer.
     remote.require_token("another");
     answers.push(gateway.ask(&ADMIN, put, json!({"tags": ["y"]}), 200).await);
     answers.push(
@@ -237,7 +237,7 @@ async fn commands_need_the_operator_s_consent() {
         gateway.get(&ALICE, "/upstreams/crm").await["command"],
         Value::Null
     );
-    // A team that manages it does not change what runs.
+    // A team that manages the server cannot change its command.
     let team = json!({"team_id": "team-a"});
     gateway.ask(&ADMIN, "PUT /upstreams/crm", team, 200).await;
     gateway
@@ -250,7 +250,7 @@ async fn commands_need_the_operator_s_consent() {
         .await;
     let gateway = gateway.restart().await;
     gateway.check((&ALICE, &id), find, "Falcon Dairy\n").await;
-    // Without the consent, what is stored no longer runs.
+    // Without the consent, the stored command no longer runs.
     let gateway = gateway.restart_with("XDG_CONFIG_HOME", "/nowhere").await;
     let read = gateway.get(&ADMIN, "/upstreams/crm").await;
     assert_eq!(read["health"]["state"], "failed", "{read}");

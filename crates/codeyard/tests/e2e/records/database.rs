@@ -1,4 +1,5 @@
-//! A database that is damaged, foreign, newer, locked, read-only or on a full disk: programs run, the file stays as it is.
+//! A damaged, foreign, newer, locked or read-only database, or a full disk: programs run, and the file stays
+//! unchanged.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
@@ -23,7 +24,8 @@ async fn change(codeyard: &Codeyard, statement: &str) {
     connection.close().await.unwrap();
 }
 
-/// A run goes on, says once what is wrong and what to do, and leaves the file alone; so do `runs` and `doctor`.
+/// A run completes, reports the problem and its remedy once, and leaves the file unchanged; so do `runs` and
+/// `doctor`.
 async fn check(codeyard: &Codeyard, what: &str, remedy: &str) {
     let before = std::fs::read(file(codeyard)).unwrap();
     let ended = run(codeyard, &["run", "-"], "print(1)").await;
@@ -46,7 +48,7 @@ async fn check(codeyard: &Codeyard, what: &str, remedy: &str) {
     );
 }
 
-/// `codeyard runs` says the same.
+/// Checks that `codeyard runs` reports the same.
 async fn check_runs(codeyard: &Codeyard, what: &str, remedy: &str) {
     let ended = run(codeyard, &["runs"], "").await;
     assert_eq!(ended.code, 5, "{ended:?}");
@@ -66,7 +68,7 @@ async fn the_doctor_counts_the_runs_of_a_sound_file() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_left_alone() {
+async fn a_damaged_file_stays_unchanged() {
     let codeyard = Codeyard::new().unwrap();
     std::fs::create_dir_all(codeyard.data_directory()).unwrap();
     std::fs::write(
@@ -84,7 +86,7 @@ async fn a_damaged_file_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_file_damaged_in_the_middle_is_told() {
+async fn a_file_damaged_in_the_middle_is_reported() {
     let codeyard = Codeyard::new().unwrap();
     run(&codeyard, &["run", "-"], "1").await;
     let mut bytes = std::fs::read(file(&codeyard)).unwrap();
@@ -98,7 +100,7 @@ async fn a_file_damaged_in_the_middle_is_told() {
 }
 
 #[tokio::test]
-async fn a_database_of_another_program_is_left_alone() {
+async fn a_database_of_another_program_stays_unchanged() {
     let codeyard = Codeyard::new().unwrap();
     change(&codeyard, "CREATE TABLE recipes (name TEXT)").await;
     check(
@@ -111,7 +113,7 @@ async fn a_database_of_another_program_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_newer_database_is_left_alone() {
+async fn a_newer_database_stays_unchanged() {
     let codeyard = Codeyard::new().unwrap();
     run(&codeyard, &["run", "-"], "1").await;
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -147,14 +149,14 @@ async fn a_locked_database_holds_up_no_run_for_long_and_is_used_again_when_it_is
             .then_some(())
     })
     .await;
-    // What ran meanwhile has waited to be written: it is the newer of the two.
+    // The later run waited in the queue, so it is the newer row.
     let kept = runs(&client.codeyard, &[]).await;
     assert_eq!(kept.len(), 2, "{kept:?}");
     assert!(!holds(&client.codeyard, "records_lost"));
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_is_told() {
+async fn a_read_only_file_is_reported() {
     let codeyard = Codeyard::new().unwrap();
     if Mode::of(&codeyard).await.unwrap().is_root {
         return; // Root writes wherever it likes.
@@ -191,7 +193,7 @@ async fn on_a_full_disk_programs_run_and_say_that_they_are_not_recorded() {
 }
 
 #[tokio::test]
-async fn a_clock_that_went_back_is_told_and_stops_only_what_must_be_recorded() {
+async fn a_clock_set_back_is_reported_and_stops_required_records_only() {
     let codeyard = Codeyard::new().unwrap();
     run(&codeyard, &["run", "-"], "1").await;
     change(&codeyard, "UPDATE runs SET asked_ms = asked_ms + 3600000").await;
@@ -204,7 +206,7 @@ async fn a_clock_that_went_back_is_told_and_stops_only_what_must_be_recorded() {
     let newest = runs(&codeyard, &["--limit", "1"]).await;
     assert_eq!(
         newest[0]["status"], "completed",
-        "the newest comes first all the same: {newest:?}"
+        "the newest must come first: {newest:?}"
     );
 
     let codeyard = codeyard.settings("[records]\nrecord = \"required\"");

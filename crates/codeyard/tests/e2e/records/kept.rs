@@ -1,4 +1,4 @@
-//! Every attempt leaves a record, with what is promised of it and without what must not be kept.
+//! Every attempt leaves a record, with the promised facts and without secrets.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -7,7 +7,7 @@ use test_support::{CodeClient, Codeyard};
 
 use crate::records::{detail, file, holds, recorded, run, runs};
 
-/// Runs a program and checks that its record has its status, and these fields.
+/// Runs a program and checks its record's status and these fields.
 async fn check(client: &mut CodeClient, arguments: Value, status: &str, fields: &[(&str, Value)]) -> Value {
     let ran = client.execute(arguments.clone()).await;
     assert_eq!(ran.status(), status, "{arguments}: {ran:?}");
@@ -97,7 +97,7 @@ async fn attempts_that_were_refused_or_cancelled_are_recorded() {
 
     let first = client.start(json!({"code": "import time; time.sleep(30)"})).await;
     let waiting = client.start(json!({"code": "1"})).await;
-    // Both have been taken in when a later request is answered.
+    // Both attempts are recorded before a later request is answered.
     client.mcp.tools().await.unwrap();
     client.mcp.cancel(&waiting).await.unwrap();
     client.mcp.cancel(&first).await.unwrap();
@@ -185,7 +185,7 @@ return 'returned-71'";
 }
 
 #[tokio::test]
-async fn arguments_are_kept_where_they_are_asked_for() {
+async fn arguments_are_recorded_on_request() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[records]\nrecord = \"full\"");
@@ -202,12 +202,12 @@ async fn arguments_are_kept_where_they_are_asked_for() {
     );
     assert!(
         !holds(&client.codeyard, "printed-72"),
-        "what a program prints is never kept"
+        "a program's output must not be recorded"
     );
 }
 
 #[tokio::test]
-async fn a_call_from_the_command_line_is_recorded_too() {
+async fn a_call_on_the_command_line_is_recorded() {
     let codeyard = Codeyard::with_stub().unwrap();
     let ended = run(&codeyard, &["call", "stub.add", r#"{"a": 1, "b": 2}"#], "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -224,7 +224,7 @@ async fn a_call_from_the_command_line_is_recorded_too() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_where_records_are_off() {
+async fn nothing_is_recorded_while_records_are_off() {
     let codeyard = Codeyard::new().unwrap().settings("[records]\nrecord = \"off\"");
     let ended = run(&codeyard, &["run", "-"], "print(1)").await;
     assert_eq!((ended.out.as_str(), ended.err.as_str()), ("1\n", ""));

@@ -1,4 +1,4 @@
-//! `record = "required"`: the beginning is committed before the program runs, the end before the answer leaves.
+//! `record = "required"`: commits the beginning before the program runs, and the end before the answer.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
@@ -32,7 +32,7 @@ async fn a_beginning_is_committed_before_the_program_runs() {
     client
         .start(json!({"code": "await tools.stub.slow(seconds=30)"}))
         .await;
-    // The server is started by the program's call, so the program runs when it is there.
+    // The program's call starts the server, so the program runs once the server exists.
     let pid = client.mcp.pid().unwrap();
     test_support::wait_until("the program calls its server", || {
         let below = test_support::descendants(pid);
@@ -49,7 +49,7 @@ async fn a_beginning_is_committed_before_the_program_runs() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_recorded_is_not_run() {
+async fn a_run_that_cannot_be_recorded_does_not_start() {
     let codeyard = required();
     std::fs::create_dir_all(codeyard.data_directory()).unwrap();
     std::fs::write(

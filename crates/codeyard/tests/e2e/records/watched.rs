@@ -1,4 +1,4 @@
-//! Looking at records: lists, filters, following, retention, and what is said of mistakes.
+//! Reading records: lists, filters, following, retention, and mistakes in the arguments.
 
 use std::process::Stdio;
 
@@ -72,7 +72,7 @@ async fn following_prints_each_run_as_it_begins_and_ends() {
         let line = lines.next_line().await.unwrap().expect("a line");
         serde_json::from_str(&line).unwrap()
     };
-    // Which is there before the follower has begun to look may not be told.
+    // A run that began before the follower's first look may be missing.
     let id = client
         .start(serde_json::json!({"code": "import time; time.sleep(30)"}))
         .await;
@@ -103,13 +103,13 @@ async fn a_killed_codeyard_loses_at_most_the_last_moment_and_its_open_runs_are_i
     let sleeping = client
         .start(serde_json::json!({"code": "import time; time.sleep(50)", "session": "s"}))
         .await;
-    // A machine under load may take longer than the last moment to write.
+    // A busy machine may write later than promised.
     let is_written = |found: &[Value]| {
         let first = found.iter().find(|run| run["id"] == ran.fields()["run_id"]);
         first.is_some_and(|run| run["status"] == "completed") && found.iter().any(|run| run["session"] == "s")
     };
     while !is_written(&runs(&client.codeyard, &[]).await) {}
-    // Its beginning is older than the last moment.
+    // The beginning of this run is older than the last moment.
     let later = client.run("import time; time.sleep(1)").await;
     client.mcp.kill().unwrap();
     client.mcp.wait().await.unwrap();
@@ -126,14 +126,14 @@ async fn a_killed_codeyard_loses_at_most_the_last_moment_and_its_open_runs_are_i
     );
     let open: Vec<_> = found.iter().filter(|run| run["session"] == "s").collect();
     assert_eq!(open[0]["status"], "interrupted", "{found:?} {sleeping}");
-    // What ended in the last moment is there as interrupted, or as it ended.
+    // A run that ended in the last moment is interrupted, or has its status.
     let last = status(&later.fields()["run_id"]);
     assert!(
         matches!(last.as_deref(), Some("interrupted" | "completed")),
         "{found:?}"
     );
 
-    // The next codeyard records on.
+    // The next codeyard continues the records.
     assert_eq!(run(&client.codeyard, &["run", "-"], "print(1)").await.out, "1\n");
     let interrupted = interrupted(&client.codeyard).await;
     assert!(
@@ -155,7 +155,7 @@ async fn the_oldest_records_go_when_there_are_too_many() {
         client.run("await tools.stub.echo(message='x' * 400_000)").await;
     }
     client.mcp.finish().await.unwrap();
-    // Whoever opens the database looks first, unless another process holds it at that moment.
+    // Each opener of the database prunes first, unless another process holds it at that moment.
     let codeyard = client.codeyard;
     let mut left = Vec::new();
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! The shell's own errors and forms.
+//! Bash's own errors and syntax.
 
 use test_support::CodeClient;
 
@@ -42,7 +42,7 @@ async fn errors_name_the_lines_of_the_program() {
 }
 
 #[tokio::test]
-async fn what_is_not_closed_is_an_error() {
+async fn unclosed_syntax_is_an_error() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for (code, expected) in [
@@ -132,7 +132,7 @@ async fn traced_programs_show_their_own_commands() {
     );
 }
 
-/// Names that the shell's own side uses, and everything that it could rely on.
+/// Names that the shell's own side uses, and everything on which it could rely.
 #[tokio::test]
 async fn programs_may_redefine_everything() {
     let mut client = CodeClient::with_stub().await;

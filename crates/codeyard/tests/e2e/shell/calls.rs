@@ -89,7 +89,7 @@ async fn large_arguments_and_results_pass() {
 }
 
 #[tokio::test]
-async fn errors_are_said_and_counted() {
+async fn errors_are_printed_and_counted() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     check_fails(
@@ -134,7 +134,7 @@ async fn tools_are_found_and_shown() {
 }
 
 #[tokio::test]
-async fn wrong_calls_are_refused_before_anything_happens() {
+async fn wrong_calls_are_refused_before_the_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for (call, expected) in [

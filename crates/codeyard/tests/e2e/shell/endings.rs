@@ -5,7 +5,7 @@ use test_support::CodeClient;
 
 use super::{check, run};
 
-/// Checks how a run ends after half a second, and that its session goes on with its variables.
+/// Checks a run's end after half a second, and that its session keeps its variables.
 async fn check_interrupted(client: &mut CodeClient, code: &str) {
     let asked = json!({"code": code, "language": "shell", "timeout_ms": 500});
     let ran = client.execute(asked).await;
@@ -41,7 +41,7 @@ async fn an_interrupted_session_keeps_its_variables() {
 }
 
 #[tokio::test]
-async fn nothing_goes_on_after_a_run() {
+async fn no_process_continues_after_a_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for code in [

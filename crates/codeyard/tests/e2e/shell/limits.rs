@@ -10,7 +10,7 @@ async fn with_limits(limits: &str) -> CodeClient {
     CodeClient::of(codeyard.settings(&format!("[limits]\n{limits}"))).await
 }
 
-/// Checks that a program fails, with this text on standard error or in the error, and that its session goes on.
+/// Checks that a program fails with this text on standard error or in the error, and that its session still works.
 async fn check_bound(limits: &str, code: &str, expected: &str) {
     let mut client = with_limits(limits).await;
     let client = &mut client;
@@ -55,9 +55,9 @@ async fn every_limit_binds() {
     .await;
 }
 
-/// A session whose own file system is full can make room again, also by a long program.
+/// In a session with a full file system, a program can free space, even a long one.
 #[tokio::test]
-async fn a_full_session_goes_on() {
+async fn a_full_session_still_works() {
     let mut client = with_limits("disk = \"8 MiB\"").await;
     let client = &mut client;
     let _ = run(

@@ -1,4 +1,4 @@
-//! `jq` and `rg`, which Codeyard brings where the machine has none.
+//! `jq` and `rg`, which Codeyard provides if the machine has none.
 
 use test_support::CodeClient;
 

@@ -1,4 +1,4 @@
-//! What lasts through a session, and what does not.
+//! State that lasts through a session, and state that does not.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use test_support::{CodeClient, Codeyard, descendants};
 use super::{check, check_fails, run};
 
 #[tokio::test]
-async fn what_a_program_sets_lasts() {
+async fn variables_and_functions_last_through_a_session() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     check(client, "pwd; echo $0", "/workspace\nprogram\n").await;
@@ -73,7 +73,7 @@ async fn a_program_that_exits_keeps_its_session() {
     check(client, "f", "f7\n").await;
 }
 
-/// A program that ends the shell itself; the session goes on as it was before.
+/// A program that ends the shell itself; the session keeps its earlier state.
 #[tokio::test]
 async fn a_shell_that_is_replaced_is_restored() {
     let mut client = CodeClient::with_stub().await;
@@ -130,7 +130,7 @@ async fn languages_share_files_and_not_variables() {
 }
 
 #[tokio::test]
-async fn sessions_are_apart() {
+async fn sessions_are_separate() {
     let mut client = CodeClient::with_stub().await;
     for name in ["left", "right"] {
         let asked =
@@ -182,7 +182,7 @@ async fn check_command(codeyard: &Codeyard, arguments: &[&str], expected: (i32, 
 }
 
 #[tokio::test]
-async fn the_shell_of_a_session_that_was_prepared_has_the_usual_priority() {
+async fn the_shell_of_a_pooled_session_has_the_usual_priority() {
     let mut client = CodeClient::with_stub().await;
     for _ in 0..6 {
         let asked = json!({"code": "nice", "language": "shell", "session": "new"});
@@ -191,7 +191,7 @@ async fn the_shell_of_a_session_that_was_prepared_has_the_usual_priority() {
     }
 }
 
-/// The program says that it has ended, and takes back the signals to stop.
+/// The program reports its end itself, and undoes the signals that stop it.
 #[tokio::test]
 async fn a_shell_that_continues_itself_is_stopped_after_its_run() {
     let mut client = CodeClient::with_stub().await;
@@ -208,7 +208,7 @@ async fn a_shell_that_continues_itself_is_stopped_after_its_run() {
                 .filter(|process| process.command.contains("--noprofile"));
             shells.any(|shell| shell.state == 'R')
         };
-        // One that is started ahead runs for a moment.
+        // A session prepared ahead runs for a moment.
         let stopped = async {
             while is_running() {
                 tokio::task::yield_now().await;

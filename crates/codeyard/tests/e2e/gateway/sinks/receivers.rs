@@ -1,4 +1,4 @@
-//! Receivers of syslog, and a collector of OTLP, which read what arrives as the standards say.
+//! Receivers of syslog and an OTLP collector, which parse records by the standards.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteEx
 use tokio::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram};
 use tokio::task::JoinHandle;
 
-/// A record that arrived.
+/// A received record.
 #[derive(Debug, Clone)]
 pub struct Sent {
     /// `run`, `call`, `event` or `audit`.
@@ -23,7 +23,7 @@ pub struct Sent {
     fields: BTreeMap<String, String>,
 }
 
-/// All records that arrived, in order.
+/// All received records, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<Sent>>>);
 
@@ -34,7 +34,7 @@ pub struct Receiver {
     task: JoinHandle<()>,
 }
 
-/// How a collector answers.
+/// The collector's answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Answer {
     Take,
@@ -75,7 +75,7 @@ impl Sent {
         )
     }
 
-    /// Reads a message as RFC 5424 says.
+    /// Parses a message by RFC 5424.
     fn of_syslog(message: &str) -> Sent {
         let (priority, header, data) = parts(message);
         let header = header.strip_prefix("1 ").expect(message);
@@ -89,7 +89,7 @@ impl Sent {
         Sent::of_data(priority, kind, data)
     }
 
-    /// Reads a message as daemons read it on the socket of their machine.
+    /// Parses a message as daemons do on the local socket.
     fn of_local_syslog(message: &str) -> Sent {
         let (priority, header, data) = parts(message);
         let (process, kind) = header
@@ -102,7 +102,7 @@ impl Sent {
         sent
     }
 
-    /// Reads structured data after its id, and the text.
+    /// Parses structured data after its id, and the text.
     fn of_data(priority: u8, kind: &str, message: &str) -> Sent {
         assert_eq!(priority / 8, 16, "{message}");
         let mut fields = BTreeMap::new();
@@ -149,7 +149,7 @@ impl Log {
         self.0.lock().unwrap().push(sent);
     }
 
-    /// Reads messages with their lengths until the sender closes.
+    /// Reads length-prefixed messages until the sender closes.
     async fn read(self, stream: impl AsyncRead + Unpin) {
         let mut stream = BufReader::new(stream);
         loop {
@@ -194,7 +194,7 @@ impl Receiver {
         })
     }
 
-    /// An address at which nothing listens.
+    /// An address without a listener.
     pub async fn free_address() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().to_string()
@@ -268,7 +268,7 @@ impl Collector {
         format!("http://{}", self.address)
     }
 
-    /// Answers like this from now on.
+    /// Changes the answer from now on.
     pub fn answer(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap() = answer;
     }
@@ -283,7 +283,7 @@ impl Collector {
     }
 }
 
-/// The priority of a message, its header, and what follows the id of its structured data.
+/// The priority of a message, its header, and the text after the id of its structured data.
 fn parts(message: &str) -> (u8, &str, &str) {
     let rest = message.strip_prefix('<').expect(message);
     let (priority, rest) = rest.split_once('>').expect(message);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_a_gap_and_a_control_that_fails_are_told_apart() {
+    fn broken_untested_and_failed_controls_are_distinguished() {
         let user = Means {
             groups: false,
             is_root: false,

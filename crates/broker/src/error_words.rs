@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s0_38_and_s0_56_have_their_words_on_the_surface_server_only() {
+    fn s0_38_and_s0_56_messages_appear_on_the_surface_server_only() {
         let call = |server: &str| ToolCall {
             server: server.to_owned(),
             tool: "nope".to_owned(),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_told_at_once_and_its_rest_is_skipped() {
+    fn a_long_line_is_reported_at_once_and_its_rest_is_skipped() {
         let mut lines = LineBuffer::new(3);
         assert_eq!(lines.push(b"abcd"), [Line::TooLong(b"abc".to_vec())]);
         assert_eq!(lines.push(b"efgh"), []);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_is_not_decoded_also_behind_a_byte_order_mark() {
+    fn relayed_parameters_stay_undecoded_even_after_a_byte_order_mark() {
         for mark in ["", "\u{feff}"] {
             let text = format!(
                 "{mark}{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{{\"x\":1}}}}"
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_has_no_id() {
+    fn invalid_json_has_no_id() {
         check(
             "garbage",
             "-32700 null Parse error: expected value at line 1 column 1",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_keeps_its_id() {
+    fn an_invalid_message_keeps_its_id() {
         check(
             r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#,
             "-32600 7 Invalid request: `jsonrpc` must be \"2.0\"",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_answered_under_its_id_if_that_came_first() {
+    fn a_long_line_is_answered_under_its_id_if_readable() {
         let start = br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"code":"xxx"#;
         let rejection = Rejection::too_long(start, 16_777_216);
         assert_eq!(rejection.id, Some(RequestId::Number(9)));

@@ -207,7 +207,7 @@ fn without_network_there_is_no_socket_of_any_kind() {
 }
 
 #[test]
-fn what_cannot_be_given_is_not_started() {
+fn an_impossible_confinement_prevents_the_start() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let missing = Confinement {
         read: vec![directory.path().join("missing")],

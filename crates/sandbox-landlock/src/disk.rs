@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_removed_and_still_open_counts() {
+    fn unlinked_open_files_count() {
         let held = tempfile::tempfile().unwrap();
         held.set_len(0).unwrap();
         std::io::Write::write_all(&mut &held, &vec![1; 200_000]).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_a_directory_closed_to_reading_is_not_hidden() {
+    fn files_in_an_unreadable_directory_are_counted() {
         use std::os::unix::fs::PermissionsExt;
         let place = tempfile::tempdir().unwrap();
         let closed = place.path().join("closed");

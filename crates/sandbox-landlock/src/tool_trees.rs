@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_stays_and_of_the_others_those_that_were_asked_for_last() {
+    fn visible_copies_stay_and_the_most_recent_unused_ones() {
         let place = tempfile::tempdir().unwrap();
         let trees = ToolTrees::new(place.path().join("copies"));
         let copy = |name: &str| {

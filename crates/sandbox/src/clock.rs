@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stopped_clock_stands_still_until_the_last_who_stopped_it_lets_go() {
+    async fn a_stopped_clock_resumes_when_the_last_stop_is_dropped() {
         let clock = RunClock::until(Instant::now() + SECOND);
         let (first, second) = (clock.stop(), clock.stop());
         assert!(timeout(100 * SECOND, clock.ran_out()).await.is_err());

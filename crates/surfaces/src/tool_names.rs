@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_stands_before_the_name() {
+    fn the_server_precedes_the_name() {
         check(
             &[("git", "log"), ("fs", "read"), ("fs", "log")],
             &["git_log", "fs_read", "fs_log"],
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_be_the_same_differ_in_any_order() {
+    fn colliding_names_differ_in_any_order() {
         let one = prefixed(&[("a", "b_c"), ("a_b", "c"), ("a", "d")], &[]);
         let other = prefixed(&[("a", "d"), ("a_b", "c"), ("a", "b_c")], &[]);
         assert_eq!((&one[0], &one[1], &one[2]), (&other[2], &other[1], &other[0]));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_taken_are_left() {
+    fn taken_names_are_avoided() {
         let named = prefixed(&[("execute", "code"), ("a", "b")], &["execute_code"]);
         assert!(named[0].starts_with("execute_code_"), "{named:?}");
         assert_eq!(named[1], "a_b");

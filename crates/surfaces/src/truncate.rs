@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_stream_takes_the_room_of_the_other() {
+    fn neither_stream_uses_the_share_of_the_other() {
         let [stdout, stderr] = shown(&lines(1000), &lines(1000));
         assert!(
             stdout.len() > stderr.len() && stderr.len() > 80,

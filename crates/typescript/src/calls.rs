@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_something_else_is_no_call() {
+    fn ambiguous_calls_are_left_out() {
         check("const tools = {crm: {find() {}}}; tools.crm.find()", &[]);
         check("function f(tools) { return tools.crm.find({}) }", &[]);
         check("let crm = tools.crm; crm = other; crm.find({})", &[]);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_that_nobody_awaits_are_noticed() {
+    fn unawaited_promises_are_found() {
         check("tools.a.b(); 1", &["1 a.b {} dropped"]);
         check(
             "tools.a.b();; function f() {} interface A {} export type B = A",

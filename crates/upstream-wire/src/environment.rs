@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn codeyards_that_start_codeyards_come_to_an_end() {
+    fn nested_codeyards_are_limited_in_depth() {
         let mut environment = environment("/bin");
         let mut depths = Vec::new();
         while let Some(deeper) = environment.deeper() {

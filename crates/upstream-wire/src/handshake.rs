@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_greeting_is_read_however_odd_its_capabilities_are() {
+    fn a_handshake_is_read_despite_odd_capabilities() {
         let raw = r#"{"protocolVersion":"2024-11-05","capabilities":{"tools":{"listChanged":true},"prompts":7},
             "serverInfo":{"name":"x"},"instructions":"  Keeps\n notes.\n\nMore."}"#;
         let hello = legacy(raw).expect("a greeting");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_only_speaks_other_versions_is_discover_error() {
+    fn a_server_with_only_other_versions_is_an_error() {
         let raw = r#"{"supportedVersions":["2027-01-01"],"capabilities":{}}"#;
         let cause = modern(raw).expect_err("another version");
         assert!(cause.contains("does not speak 2026-07-28"), "{cause}");

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_learned_pushes_nothing_of_the_definition_out() {
+    fn learned_values_never_displace_the_definitions() {
         let secrets = secrets(&["s3cr3t"]);
         for number in 0..=MAX_LEARNED {
             secrets.learn(&format!("token-{number}"));

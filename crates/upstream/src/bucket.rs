@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_waits_or_is_refused_before_its_time_is_over() {
+    async fn a_request_waits_or_is_refused_before_its_deadline() {
         let bucket = bucket(2);
         let start = Instant::now();
         assert_eq!(bucket.take(after(1)).await, Ok(()));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_counted_is_not_sent() {
+    async fn uncounted_requests_are_not_sent() {
         let bucket = bucket(2);
         bucket.windows.set(Arc::new(Unreachable)).expect("the first");
         assert_eq!(bucket.take(after(9)).await, Err(Refusal::NotCounted));

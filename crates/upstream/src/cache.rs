@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_damage_is_ignored() {
+    fn written_lists_are_read_and_damage_is_ignored() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = CacheFile::new(&directory.path().join("deep/er"), &server());
         assert!(file.read(&mut Vec::new()).is_none());

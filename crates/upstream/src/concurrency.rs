@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_takes_long_holds_up_nobody() {
+    async fn slow_work_delays_no_other_work() {
         let limit = Arc::new(ConcurrencyLimit::new(1, Duration::from_millis(10)));
         let (mut begins, _ends) = run(&limit, 3);
         for number in 0..3 {

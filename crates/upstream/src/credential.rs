@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn one_credential_is_one_place_and_one_secret() {
+    fn one_credential_is_one_destination_and_one_secret() {
         let keys = CredentialKeys::default();
         let same = |one: &ServerConfig, other: &ServerConfig| keys.hash(one) == keys.hash(other);
         let known = remote("https://example.com/mcp", Some("Bearer abc"));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_told_apart_by_their_secrets_or_else_by_their_arguments() {
+    fn processes_differ_by_their_secrets_or_else_by_their_arguments() {
         let keys = CredentialKeys::default();
         let same = |one: &ServerConfig, other: &ServerConfig| keys.hash(one) == keys.hash(other);
         assert!(same(&process(&["crm"], &["k"]), &process(&["crm", "-v"], &["k"])));

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_stands_first() {
+    fn the_reason_comes_first() {
         let exited = "it exited with status 1 before it answered";
         check("", exited);
         check("no key", &format!("{exited}; it wrote to stderr: no key"));

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_and_told_from_others() {
+    fn long_names_are_cut_and_stay_distinct() {
         let (one, two) = ("x".repeat(5000), format!("{}y", "x".repeat(4999)));
         assert!(encode(&one).len() <= MAX && encode(&one).starts_with("xxx"));
         assert_ne!(encode(&one), encode(&two));

@@ -39,7 +39,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test]
-async fn a_slow_look_is_told_once_and_keeps_nobody_waiting() {
+async fn a_slow_scan_is_reported_once_and_delays_no_caller() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).finish();
     let _logged = tracing::subscriber::set_default(subscriber);

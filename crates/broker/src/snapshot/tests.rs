@@ -54,7 +54,7 @@ async fn the_catalog_follows_the_lists() {
 }
 
 #[tokio::test]
-async fn all_who_wait_share_one_catalog() {
+async fn all_waiting_callers_share_one_catalog() {
     let (_sender, receiver) = watch::channel(lists(&["a"]));
     let snapshot = snapshot(receiver);
     let (a, b, c) = tokio::join!(snapshot.current(), snapshot.current(), snapshot.current());
@@ -62,7 +62,7 @@ async fn all_who_wait_share_one_catalog() {
 }
 
 #[tokio::test]
-async fn what_is_searched_follows_the_lists_and_outlives_the_hub() {
+async fn the_search_follows_the_lists_and_outlives_the_hub() {
     let (sender, receiver) = watch::channel(lists(&["paint"]));
     let snapshot = snapshot(receiver);
     assert_eq!(found(&*snapshot.newest_search().await, "paint"), ["stub.paint"]);

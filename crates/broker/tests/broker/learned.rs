@@ -51,7 +51,7 @@ fn broker(world: &World, shared: bool) -> Broker {
 }
 
 #[tokio::test]
-async fn a_principal_is_told_of_its_own_calls_only() {
+async fn a_principal_sees_only_its_own_learned_types() {
     let world = World::new(&[("crm", ServerDefinition::canned("learned/crm"))]);
     let first = broker(&world, false);
     find(&first, "ann").await;
@@ -65,7 +65,7 @@ async fn a_principal_is_told_of_its_own_calls_only() {
 }
 
 #[tokio::test]
-async fn principals_share_what_is_learned_where_the_operator_says_so() {
+async fn principals_share_learned_types_if_configured() {
     let world = World::new(&[("crm", ServerDefinition::canned("learned/crm"))]);
     let broker = broker(&world, true);
     find(&broker, "ann").await;

@@ -95,7 +95,7 @@ fn words_that_a_shell_might_expand() {
 }
 
 #[test]
-fn what_a_shell_would_act_on_is_refused() {
+fn shell_syntax_is_refused() {
     for (line, operator) in [
         ("ls; id", ";"),
         ("ls;id", ";"),
@@ -141,7 +141,7 @@ fn text_in_single_quotes_is_text() {
 }
 
 #[test]
-fn what_is_not_finished_is_refused() {
+fn unfinished_lines_are_refused() {
     for (line, refusal) in [
         ("cat 'a", "2: No closing quotation"),
         ("cat \"a", "2: No closing quotation"),

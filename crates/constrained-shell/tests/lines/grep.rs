@@ -138,7 +138,7 @@ fn c083_no_match_is_status_1() {
 }
 
 #[test]
-fn what_could_not_be_searched_is_said_if_nothing_matches() {
+fn unsearched_operands_are_reported_without_a_match() {
     for (line, error) in [
         ("grep two", "grep: /scratch is a directory (search it with -r)"),
         (

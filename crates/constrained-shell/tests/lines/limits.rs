@@ -298,7 +298,7 @@ fn time_that_is_over_at_once_stops_every_command() {
 }
 
 #[test]
-fn what_was_printed_in_time_is_kept() {
+fn output_before_the_deadline_is_kept() {
     let tree = Tree::default()
         .file("/scratch/a", "match\n")
         .repeated("/scratch/b", 0, 1 << 40);
@@ -316,7 +316,7 @@ fn what_was_printed_in_time_is_kept() {
 }
 
 #[test]
-fn the_time_is_looked_at_often() {
+fn the_time_is_checked_often() {
     let looks = Cell::new(0_u32);
     let tree = Tree::default().repeated("/scratch/zeros", b'\n', 1 << 20);
     evaluate("grep x zeros", &tree, &Jaq::in_disposable_process(), &|| {

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_share_that_is_used_up_keeps_only_its_own_bodies_waiting() {
+    async fn a_full_share_delays_only_its_own_bodies() {
         let reader = BodyReader::new();
         let (greedy, modest) = (BodyShare::new(), BodyShare::new());
         let all = u32::try_from(PIECES_OF_ONE).expect("a small number");

@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_is_resumed_from_behind_an_event_and_brings_nothing_of_others() {
+    async fn a_resumed_stream_continues_after_an_event_without_other_streams() {
         let log = log();
         let (first, reader) = log.open(place());
         let (second, other) = log.open(place());
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_comes_back_replaces_the_one_before() {
+    async fn a_returning_reader_replaces_the_previous_one() {
         let log = log();
         let (writer, before) = log.open(place());
         let after = log.resume("1-0", place()).expect("kept");
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_event_of_the_session_is_refused() {
+    fn unknown_event_ids_are_refused() {
         let log = log();
         let (writer, _reader) = log.open(place());
         writer.message(b"a");
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_a_connection_waits_for_is_sent_however_long_it_is() {
+    async fn an_awaited_answer_of_any_length_is_sent() {
         let log = log();
         let (writer, reader) = log.open(place());
         writer.answer(&vec![b'x'; MOST_BYTES + 1]);
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_share_that_is_used_up_drops_its_own_events_only() {
+    async fn a_full_share_drops_only_its_own_events() {
         let budget = EventBudget::default();
         let (greedy, modest) = (budget.share(), budget.share());
         let log = EventLog::new(modest.clone());

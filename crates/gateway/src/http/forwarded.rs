@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_peers_nothing_is_believed() {
+    fn headers_of_untrusted_peers_are_ignored() {
         let forged = [
             ("host", "yard.example.com"),
             ("x-forwarded-for", "127.0.0.1"),

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_loopback_only_this_machine_speaks() {
+    fn the_loopback_serves_only_this_machine() {
         let check = |headers: &[(&str, &str)], expected| check("127.0.0.1:1", None, headers, expected, ANY);
         for host in ["localhost:1", "LOCALHOST", "127.0.0.1:1", "[::1]:1"] {
             check(&[("host", host)], Ok(()));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_the_origin_is_the_host_and_the_token_is_asked_for() {
+    fn other_addresses_require_the_own_origin_and_a_token() {
         let check =
             |headers: &[(&str, &str)], expected| check("192.0.2.1:1", Some(TOKEN), headers, expected, ANY);
         let host = ("host", "yard.example.com");

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_replaced_where_it_stands_and_all_else_stays_as_it_was_written() {
+    fn a_value_is_replaced_in_place_and_all_else_stays() {
         let meta: &[&str] = &["_meta", "progressToken"];
         check_replaced(
             r#"{"a": 1.50, "_meta":{"progressToken":"x","b": [ ]}}"#,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_refused() {
+    fn a_repeated_key_is_refused() {
         let twice = r#"{"_meta":{"progressToken":1},"_meta":{"progressToken":2}}"#;
         let refused = replace(&raw(twice), &["_meta", "progressToken"], &raw("7"));
         assert_eq!(

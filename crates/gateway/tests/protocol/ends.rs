@@ -62,7 +62,7 @@ async fn a_client_that_closes_its_reading_side_does_not_end_its_runs() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_holds_up_no_run() {
+async fn a_client_that_does_not_read_delays_no_run() {
     let mut client = Client::with_buffer(256);
     client.initialize("2025-11-25").await;
     for id in 0..200 {

@@ -66,7 +66,7 @@ async fn the_stateless_era_is_spoken() {
 }
 
 #[tokio::test]
-async fn an_unsupported_stateless_version_is_refused_and_the_connection_lives_on() {
+async fn an_unsupported_stateless_version_is_refused_and_the_connection_continues() {
     let mut client = Client::silent();
     let mut params = modern(json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
@@ -97,7 +97,7 @@ async fn the_list_of_tools_is_the_same_bytes_each_time() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_not_found() {
+async fn undeclared_methods_are_not_found() {
     let mut client = Client::connected().await;
     for (method, params) in [
         ("prompts/list", json!({})),
@@ -120,7 +120,7 @@ async fn what_is_not_declared_is_not_found() {
 }
 
 #[tokio::test]
-async fn wrong_parameters_are_told_as_such() {
+async fn wrong_parameters_are_reported() {
     let mut client = Client::connected().await;
     for params in [
         json!({}),
@@ -169,7 +169,7 @@ async fn artifacts_are_resources_in_both_eras() {
 }
 
 #[tokio::test]
-async fn a_resource_that_is_not_to_be_had_is_told_by_its_uri() {
+async fn an_unavailable_resource_is_reported_by_its_uri() {
     let mut client = Client::connected().await;
     for (uri, code, said) in [
         ("codeyard://results/default/gone", -32002, "Resource not found"),

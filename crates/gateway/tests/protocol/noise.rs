@@ -103,7 +103,7 @@ async fn before_initialize_only_errors_are_answered() {
 }
 
 #[tokio::test]
-async fn an_initialize_that_is_none_is_refused() {
+async fn an_invalid_initialize_is_refused() {
     let mut client = Client::silent();
     let answer = client.call("initialize", json!({"protocolVersion": 5})).await;
     assert_eq!(error_of(&answer).0, -32600);

@@ -105,7 +105,7 @@ async fn c126_calls_run_in_parallel_and_each_gets_its_own_answer() {
 }
 
 #[tokio::test]
-async fn a_run_reports_progress_to_a_client_that_asked() {
+async fn a_run_reports_progress_on_request() {
     let mut client = Client::connected().await;
     let params = json!({"name": "execute_code", "arguments": {"code": "wait x"}, "_meta": {"progressToken": "token-1"}});
     client.request(1, "tools/call", params).await;
@@ -155,7 +155,7 @@ async fn a_cancelled_run_ends_and_is_not_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn runs_begin_in_the_order_in_which_they_were_asked_for() {
+async fn runs_begin_in_the_order_of_their_requests() {
     let mut client = Client::connected().await;
     let codes: Vec<String> = (0..200).map(|number| format!("return {number}")).collect();
     let lines: String = codes

@@ -156,7 +156,7 @@ fn futexes_without_priority_inheritance_are_allowed() {
 }
 
 #[test]
-fn what_sessions_without_namespaces_may_not_do_either() {
+fn calls_refused_without_namespaces() {
     const STREAM: u64 = 1;
     const DATAGRAM: u64 = 2;
     const RAW: u64 = 3;
@@ -184,7 +184,7 @@ fn what_sessions_without_namespaces_may_not_do_either() {
 }
 
 #[test]
-fn what_makes_a_container_is_the_zygotes_alone() {
+fn only_the_zygote_may_make_containers() {
     const NEW_USER: u64 = 0x1000_0000;
     const NEW_MOUNTS: u64 = 0x2_0000;
     let rules = parse(RULES, &numbers()).unwrap();

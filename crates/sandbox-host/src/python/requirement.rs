@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_package_is_said_by_kind() {
+    fn invalid_requirements_are_reported_by_kind() {
         let check = |text: &str, expected: fn(String) -> RequirementError| {
             assert_eq!(
                 Requirement::parse(text).unwrap_err(),

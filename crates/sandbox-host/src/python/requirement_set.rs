@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn additions_outlive_a_renewal_and_what_was_taken_out_stays_out() {
+    fn additions_and_removals_outlive_a_renewal() {
         let set = RequirementSet::standard()
             .with(&parsed("rich"))
             .with(&parsed("numpy==1.26.4"))
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_alone_keeps_the_versions_that_were_asked_for() {
+    fn a_bare_name_keeps_the_requested_versions() {
         let set = RequirementSet::nothing().with(&parsed("httpx==0.27.0"));
         assert!(set.has(&parsed("HTTPX")[0]) && set.has(&parsed("httpx==0.27.0")[0]));
         assert!(!set.has(&parsed("httpx==0.28.0")[0]) && !set.has(&parsed("rich")[0]));

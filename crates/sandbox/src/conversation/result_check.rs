@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_says_no_more_of_a_result_than_was_asked_for() {
+    fn a_guest_sends_no_more_of_a_result_than_requested() {
         let text = |length: usize| json!({"id": 1, "result": "x".repeat(length)});
         assert_eq!(told(Results::Whole, text(100_000)), "good");
         assert_eq!(told(Results::UpTo(1000), text(998)), "good");

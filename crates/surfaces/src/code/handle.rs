@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_says_what_there_is_and_how_to_go_on() {
+    fn a_handle_describes_the_result_and_how_to_continue() {
         let rows = json!([{"id": 1, "name": "Ann", "note": null}, {"id": 2, "name": "Bo"}]);
         check(
             "list",

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_stays_as_it_is() {
+    fn other_values_stay_unchanged() {
         for value in [
             json!([]),
             json!([{"a": 1}]),

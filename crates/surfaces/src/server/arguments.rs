@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_32_the_language_is_named_or_seen_or_the_usual_one() {
+    fn s0_32_the_language_is_named_recognised_or_the_default() {
         #[track_caller]
         fn check(code: &str, language: Value, expected: Result<Kind, &str>) {
             let read = read(&json!({"code": code, "language": language, "stream": true}));

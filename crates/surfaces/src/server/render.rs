@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_the_words_of_system_0() {
+    fn errors_have_the_messages_of_system_0() {
         #[track_caller]
         fn check(status: Status, error: Option<(&str, &str)>, stderr: &str, expected: Option<&str>) {
             let mut run = run(status, error);

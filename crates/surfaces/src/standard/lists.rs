@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_name_leaves_all_else_as_it_was() {
+    fn another_name_leaves_the_rest_unchanged() {
         let text = r#"{ "x" : 12345678901234567890123, "n\u0061me" :"a","y":{"name":1.50} }"#;
         let definition = RawValue::from_string(text.to_owned()).unwrap();
         assert_eq!(renamed(&definition, "b\"c"), text.replace(r#""a""#, r#""b\"c""#));

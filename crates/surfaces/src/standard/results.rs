@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_told_from_a_result_that_speaks_of_one() {
+    fn a_question_is_distinguished_from_a_result_that_mentions_one() {
         assert!(input_required(r#"{"content":[{"text":"input_required"}]}"#).is_none());
         let asks = r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}"#;
         let required = input_required(asks).expect("a question");

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn others_than_the_operator_name_public_addresses() {
+    fn users_may_name_only_public_addresses() {
         for (url, is_public) in [
             ("https example.com/mcp", true),
             ("https 8.8.8.8/mcp", true),
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_addresses_the_good_ones_are_used() {
+    fn only_allowed_addresses_are_used() {
         let address = |text: &str| SocketAddr::new(text.parse().expect("an address"), 0);
         let (good, bad) = (address("8.8.8.8"), address("10.0.0.1"));
         assert_eq!(allowed("example.com", vec![bad, good]).expect("one"), [good]);

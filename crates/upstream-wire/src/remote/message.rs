@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_cancellations_are_told_from_requests() {
+    fn answers_and_cancellations_differ_from_requests() {
         let answer = read(&json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
         assert_eq!((answer.id, answer.method.as_str()), (None, ""));
         let params = json!({"requestId": 7});

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_left_out_with_the_number_that_it_answers() {
+    fn a_long_event_is_dropped_and_its_id_is_reported() {
         let check = |stream: &str, expected: &[&str]| {
             for size in 1..=stream.len() {
                 let mut parser = SseParser::new(10);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_told_before_it_has_an_end() {
+    fn a_long_event_is_reported_before_its_end() {
         let mut parser = SseParser::new(10);
         assert_eq!(parser.push(b"data: 1234567890"), []);
         assert_eq!(parser.skipped(), None);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_from_noise() {
+    fn messages_are_distinguished_from_noise() {
         check(
             r#"{"jsonrpc":"2.0","id":1,"result":{"b":1,"a":[2]}}"#,
             r#"answer Some(1) {"b":1,"a":[2]}"#,

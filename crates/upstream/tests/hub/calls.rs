@@ -105,7 +105,7 @@ async fn calls_of_one_server_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_is_cancelled_upstream_and_others_go_on() {
+async fn a_dropped_call_is_cancelled_upstream_and_others_continue() {
     for era in ERAS {
         let hub = hub(&[("stub", ServerDefinition::stub_with_extras().era(era))]);
         call(&hub, "stub", "pid", json!({})).await.expect("an answer");
@@ -127,7 +127,7 @@ async fn a_dropped_call_is_cancelled_upstream_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn the_deadline_ends_a_call_and_the_server_is_told() {
+async fn the_deadline_ends_a_call_and_notifies_the_server() {
     let hub = hub(&[("stub", ServerDefinition::stub_with_extras())]);
     call(&hub, "stub", "pid", json!({})).await.expect("an answer");
     let time = Duration::from_millis(300);

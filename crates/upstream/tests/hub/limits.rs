@@ -22,7 +22,7 @@ async fn failure(hub: &Hub, tool: &str, arguments: Value) -> UpstreamError {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_calls_rests_and_is_started_again_with_its_list() {
+async fn an_idle_server_stops_and_restarts_with_its_list() {
     let hub = hub_of(&ServerDefinition::stub(), |server| {
         server.idle_stop = Some(Duration::from_millis(400));
     });
@@ -43,7 +43,7 @@ async fn a_server_that_nobody_calls_rests_and_is_started_again_with_its_list() {
 }
 
 #[tokio::test]
-async fn calls_that_meet_a_server_on_its_way_to_rest_are_answered_all_the_same() {
+async fn calls_to_a_stopping_server_are_answered() {
     let hub = hub_of(&ServerDefinition::stub(), |server| {
         server.idle_stop = Some(Duration::from_millis(1));
     });
@@ -57,7 +57,7 @@ async fn calls_that_meet_a_server_on_its_way_to_rest_are_answered_all_the_same()
 }
 
 #[tokio::test]
-async fn more_calls_than_it_may_have_wait_within_their_own_time() {
+async fn excess_calls_wait_within_their_own_time() {
     let hub = hub_of(&ServerDefinition::stub(), |server| {
         server.max_calls = NonZeroU32::new(2);
     });
@@ -93,7 +93,7 @@ async fn more_calls_than_it_may_have_wait_within_their_own_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
+async fn a_silent_server_is_suspended_and_restarted() {
     let hub = hub_of(&ServerDefinition::hostile("deaf"), |server| {
         server.timeout = Some(Duration::from_millis(600));
     });
@@ -152,7 +152,7 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
 }
 
 #[tokio::test]
-async fn a_slow_start_is_no_failure_of_its_calls() {
+async fn a_slow_start_does_not_count_as_failed_calls() {
     let hub = hub_of(&ServerDefinition::hostile("slow-start:3"), |server| {
         server.timeout = Some(Duration::from_millis(200));
     });
@@ -212,7 +212,7 @@ fn groups() -> usize {
 }
 
 #[tokio::test]
-async fn limits_hold_where_there_are_control_groups_and_are_missed_aloud_where_not() {
+async fn limits_hold_with_control_groups_and_are_reported_missing_without() {
     let hub = hub_of(&ServerDefinition::stub_with_extras(), |server| {
         stdio(server).limits = ServerLimits {
             memory: Some(96 << 20),

@@ -11,7 +11,7 @@ use crate::{call, config, hub, is_running, snapshot, state, tool_names};
 const WAIT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn nothing_starts_before_it_is_asked_for() {
+async fn nothing_starts_before_its_first_use() {
     let hub = hub(&[("stub", ServerDefinition::stub())]);
     hub.ready().await;
     assert_eq!(snapshot(&hub, "stub").tools, None);
@@ -101,7 +101,7 @@ async fn odd_lists_end() {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_had_says_why() {
+async fn an_unavailable_list_states_the_reason() {
     let hub = hub(&[("bad", ServerDefinition::hostile("exit"))]);
     let error = hub.list("bad").await.expect_err("it does not start").to_string();
     assert!(
@@ -217,7 +217,7 @@ async fn a_cache_that_cannot_be_written_costs_nothing_but_the_cache() {
 }
 
 #[tokio::test]
-async fn a_search_waits_only_so_long_and_names_who_is_still_coming() {
+async fn a_search_waits_a_limited_time_and_names_pending_servers() {
     let hub = hub(&[
         ("good", ServerDefinition::stub()),
         ("hung", ServerDefinition::hostile("hang")),
@@ -278,7 +278,7 @@ async fn at_most_eight_servers_start_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_slowly_holds_up_one_search_only() {
+async fn a_server_that_fails_slowly_delays_only_one_search() {
     let script = "sleep 1; exit 3";
     let hub = hub(&[("bad", ServerDefinition::new("/bin/sh", &["-c", script]))]);
     assert_eq!(hub.discover(WAIT).await, [""; 0]);
@@ -293,7 +293,7 @@ async fn a_server_that_fails_slowly_holds_up_one_search_only() {
 }
 
 #[tokio::test]
-async fn servers_that_hang_hold_up_neither_calls_nor_the_search_for_others() {
+async fn servers_that_hang_delay_neither_calls_nor_the_search_for_others() {
     let mut definitions: Vec<(String, ServerDefinition)> = (0..10)
         .map(|number| (format!("hung{number}"), ServerDefinition::hostile("hang")))
         .collect();

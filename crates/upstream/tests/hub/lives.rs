@@ -138,7 +138,7 @@ async fn the_last_handle_takes_the_servers_with_it() {
 }
 
 #[tokio::test]
-async fn what_a_server_leaves_behind_ends_with_it() {
+async fn leftover_processes_end_with_their_server() {
     let hub = hub(&[("careless", ServerDefinition::stub_with_extras())]);
     let left = pid_of(&hub, "careless", "spawn").await;
     assert!(!is_gone(left));
@@ -223,7 +223,7 @@ async fn a_server_that_is_slow_to_start_is_understood_in_either_era() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_stand_the_question_is_greeted_the_old_way_and_that_is_remembered() {
+async fn a_server_that_fails_at_discover_is_initialized_and_its_era_is_cached() {
     for mode in ["dies-on-discover", "mute-on-discover"] {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let definition = ServerDefinition::hostile(mode);

@@ -95,7 +95,7 @@ fn names_of_any_bytes_come_back() {
 }
 
 #[test]
-fn a_flood_of_files_is_cut_and_said_to_be() {
+fn a_flood_of_files_is_truncated_and_marked() {
     let home = tempfile::tempdir().unwrap();
     let workspaces = Workspaces::new(WorkspaceConfig::below(home.path()));
     let files = workspaces.open(&ann(), &session("a")).unwrap();

@@ -27,7 +27,7 @@ fn holding(workspaces: &Workspaces, name: &str) -> Holding {
 }
 
 #[test]
-fn whose_files_there_are_is_listed() {
+fn all_principals_with_files_are_listed() {
     let home = tempfile::tempdir().unwrap();
     let workspaces = workspaces(home.path());
     assert_eq!(workspaces.list().unwrap(), []);
@@ -79,7 +79,7 @@ fn cleaning_takes_everything_of_one_and_nothing_of_others() {
 }
 
 #[test]
-fn what_a_process_uses_is_not_removed() {
+fn files_in_use_are_not_removed() {
     let home = tempfile::tempdir().unwrap();
     let (server, command) = (workspaces(home.path()), workspaces(home.path()));
     let files = open(&server, "ann");

@@ -157,7 +157,7 @@ impl Drop for Stop<'_> {
 }
 
 #[test]
-fn what_changes_while_it_is_read_never_leads_outside() {
+fn changes_during_a_read_never_lead_outside() {
     let host = Host::new();
     let done = AtomicBool::new(false);
     std::fs::create_dir(host.top.join("d")).unwrap();

@@ -143,7 +143,7 @@ fn a_full_image_still_opens_sessions() {
 }
 
 #[test]
-fn what_lay_in_the_directory_is_taken_in() {
+fn existing_files_are_moved_into_the_image() {
     let Some(yard) = Yard::new() else { return };
     let before = open(&yard.enforcing(Enforce::Auto, 4 * MIB, 200)).unwrap();
     let (note, result) = (before.workspace.join("note"), before.results().join("plot"));

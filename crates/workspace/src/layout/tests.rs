@@ -148,7 +148,7 @@ fn names_of_all_kinds_stay_in_their_place() {
 }
 
 #[test]
-fn what_somebody_planted_is_refused_by_name() {
+fn planted_entries_are_refused_by_name() {
     let elsewhere = tempfile::tempdir().unwrap();
     type Plant = fn(&Path, &Path);
     let plants: [(&str, Plant); 5] = [
@@ -226,7 +226,7 @@ fn a_data_directory_behind_a_link_gives_paths_without() {
 }
 
 #[test]
-fn what_vanished_is_made_again() {
+fn missing_directories_are_made_again() {
     let home = tempfile::tempdir().unwrap();
     let workspaces = workspaces(home.path());
     let first = workspaces.open(&ann(), &name("a")).unwrap();

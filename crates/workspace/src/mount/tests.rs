@@ -113,7 +113,7 @@ fn a_directory_of_the_user_is_resolved_once() {
 }
 
 #[test]
-fn what_must_not_be_seen_is_refused_by_name_with_the_remedy() {
+fn forbidden_mounts_are_refused_by_name_with_the_remedy() {
     let host = Host::new();
     let home = host.home.path();
     std::fs::write(home.join("file"), "").unwrap();
@@ -171,7 +171,7 @@ fn root_does_not_write_as_root() {
 }
 
 #[test]
-fn a_data_directory_that_is_not_there_yet_is_kept_apart_too() {
+fn a_future_data_directory_cannot_be_mounted_either() {
     let host = Host::new();
     let data = host.home.path().join("files/later/codeyard");
     let asked: MountRequest = "files:/data".parse().unwrap();

@@ -63,7 +63,7 @@ fn ann() -> Principal {
 }
 
 #[test]
-fn a_name_is_one_pair_of_directories_for_all_who_use_it() {
+fn sessions_of_one_name_share_their_directories() {
     let yard = Yard::new();
     let (one, two) = (yard.open("a"), yard.open("a"));
     std::fs::write(one.scratch().join("file"), "seen").unwrap();
@@ -111,7 +111,7 @@ fn a_session_that_wrote_nothing_leaves_nothing() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_after_a_while() {
+fn leftovers_of_a_killed_process_are_removed_later() {
     let yard = Yard::with(|config| config.scratch_time = Duration::from_secs(60));
     for (session, age) in [("old", 3600), ("new", 0), ("future", -3600_i64)] {
         let files = yard.open(session);
@@ -156,7 +156,7 @@ fn what_a_killed_process_left_goes_after_a_while() {
 }
 
 #[test]
-fn what_a_program_made_of_its_directories_is_repaired() {
+fn directories_changed_by_a_program_are_repaired() {
     type Harm = fn(&SessionFiles);
     let harms: [Harm; 8] = [
         |files| std::fs::rename(files.scratch(), files.results().join("moved")).unwrap(),

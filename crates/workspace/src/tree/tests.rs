@@ -128,7 +128,7 @@ fn a_damaged_tree_is_written_anew() {
 }
 
 #[test]
-fn what_nobody_uses_goes_and_the_newest_stay() {
+fn unused_trees_are_removed_except_the_newest() {
     let home = tempfile::tempdir().unwrap();
     let trees = Trees::new(home.path().to_path_buf());
     trees.publish(&ann(), &files(&[("tools/a", "in use")])).unwrap();

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unused_endpoints_end_and_their_principals_are_forgotten() {
+    async fn unused_endpoints_end_and_their_principals_are_removed() {
         let (principals, identity) = (Principals::default(), identity());
         let open = |server| {
             let state = principals.state(&identity);

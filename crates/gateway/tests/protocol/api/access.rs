@@ -180,7 +180,7 @@ async fn a_silent_database_is_503_and_the_process_is_healthy() {
 }
 
 #[tokio::test]
-async fn a_scope_that_is_not_needed_is_not_asked_for() {
+async fn an_unneeded_scope_is_not_required() {
     let gateway = Gateway::start().await;
     let only = [Permission::ServersUse].into_iter().collect();
     gateway.api.admit_with("use", "carl@example.com", None, only);
@@ -191,7 +191,7 @@ async fn a_scope_that_is_not_needed_is_not_asked_for() {
 }
 
 #[tokio::test]
-async fn every_response_is_told_with_its_route_and_status() {
+async fn every_response_is_counted_with_its_route_and_status() {
     let gateway = Gateway::start().await;
     for ask in [
         Ask::new("GET", "/healthz"),
@@ -215,7 +215,7 @@ async fn every_response_is_told_with_its_route_and_status() {
 }
 
 #[tokio::test]
-async fn refusals_of_known_callers_at_audited_routes_are_told_before_they_are_sent() {
+async fn refusals_at_audited_routes_are_recorded_before_they_are_sent() {
     let gateway = Gateway::start().await;
     let scopes = [Permission::ServersRead].into_iter().collect();
     gateway.api.admit_with("reader", "reader", None, scopes);

@@ -145,7 +145,7 @@ async fn the_stateless_era_is_served_to_each_principal() {
 }
 
 #[tokio::test]
-async fn an_unknown_server_is_refused_alike_in_every_way_in() {
+async fn an_unknown_server_is_refused_alike_on_every_route() {
     let gateway = Gateway::start().await;
     for (method, path) in [
         ("POST", "/servers/other/mcp"),
@@ -193,7 +193,7 @@ async fn changing_a_server_ends_its_sessions_and_serves_new_ones() {
 }
 
 #[tokio::test]
-async fn many_virtual_servers_in_turn_leave_the_unused_ones() {
+async fn many_virtual_servers_in_turn_end_unused_endpoints() {
     let gateway = Gateway::start().await;
     let servers: Vec<String> = (0..70).map(|number| format!("many{number}")).collect();
     for server in &servers {

@@ -225,7 +225,7 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
 }
 
 #[test]
-fn a_profile_beside_somebody_elses_is_planned_once() {
+fn a_profile_beside_a_foreign_one_is_planned_once() {
     let home = tempfile::tempdir().expect("a directory");
     let put = |path: &str, text: &str| {
         let path = home.path().join(path);

@@ -91,7 +91,7 @@ fn the_second_search_starts_no_process_until_the_candidate_changes() {
 }
 
 #[test]
-fn what_does_not_describe_itself_is_passed_over_with_its_last_words() {
+fn a_candidate_without_an_answer_is_skipped_with_its_last_output() {
     let machine = Machine::new();
     machine.script(
         "python3",

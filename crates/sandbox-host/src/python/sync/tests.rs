@@ -193,7 +193,7 @@ fn an_environment_is_made_once_and_holds_only_what_guests_may_read() {
 }
 
 #[test]
-fn a_newer_environment_takes_the_place_of_one_in_use_which_stays_until_nobody_reads_it() {
+fn a_replaced_environment_stays_while_in_use() {
     let machine = Machine::new();
     let (old, _) = machine.sync().unwrap();
     let old_file = fs::File::open(old.site_packages.join("tiny.py")).unwrap();
@@ -215,7 +215,7 @@ fn a_newer_environment_takes_the_place_of_one_in_use_which_stays_until_nobody_re
 }
 
 #[test]
-fn a_failed_sync_says_why_and_leaves_what_was_there() {
+fn a_failed_sync_states_the_reason_and_changes_nothing() {
     let machine = Machine::new();
     machine.sync().unwrap();
     machine.require("tiny\nno-such-distribution");

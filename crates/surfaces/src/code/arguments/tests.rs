@@ -37,7 +37,7 @@ fn taken(mut arguments: Value) -> ExecuteArguments {
 }
 
 #[test]
-fn code_must_be_there_and_a_text() {
+fn code_is_a_required_string() {
     refused(json!({}), "`code` is missing; it must be a string");
     refused(json!({"code": null}), "`code` is missing; it must be a string");
     refused(
@@ -52,7 +52,7 @@ fn code_must_be_there_and_a_text() {
 }
 
 #[test]
-fn timeout_ms_is_for_the_policy_to_grant() {
+fn the_policy_grants_timeout_ms() {
     let wall_time = |arguments| taken(arguments).request.spec.granted.limits.wall_time.as_millis();
     assert_eq!(wall_time(json!({})), 60_000);
     assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
@@ -73,7 +73,7 @@ fn timeout_ms_is_for_the_policy_to_grant() {
 }
 
 #[test]
-fn limits_are_for_the_policy_to_grant() {
+fn the_policy_grants_limits() {
     let granted = taken(json!({"limits": {"memory": "128 MiB"}}))
         .request
         .spec

@@ -101,7 +101,7 @@ fn c077_truncated_is_true_only_if_more_are_there() {
 }
 
 #[test]
-fn c069_c073_what_cannot_be_read_is_named() {
+fn c069_c073_unreadable_paths_are_named() {
     let yard = Yard::new();
     std::fs::write(yard.scratch().join("large"), vec![b'x'; 1_048_577]).unwrap();
     std::fs::write(yard.scratch().join("most"), vec![b'x'; 1_048_576]).unwrap();

@@ -300,7 +300,7 @@ fn swap(yard: &Yard, done: &AtomicBool) {
 }
 
 #[test]
-fn what_changes_meanwhile_never_leads_outside() {
+fn concurrent_changes_never_lead_outside() {
     let yard = Yard::new();
     let (done, outside) = (AtomicBool::new(false), yard.home.path().join("outside"));
     std::fs::create_dir(&outside).unwrap();

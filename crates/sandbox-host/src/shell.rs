@@ -39,7 +39,7 @@ pub enum NoShell {
     /// Bash is missing, or no session can see it.
     #[error("programs in the language shell need bash: there is none at {}; install it", PATHS.join(", "))]
     Missing,
-    /// Older than [`OLDEST`].
+    /// A version without features that the guest needs.
     #[error("{}: bash {version} is too old; install bash {}.{} or newer", .path.display(), OLDEST.0, OLDEST.1)]
     Old {
         /// Its path.

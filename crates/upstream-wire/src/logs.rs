@@ -117,9 +117,7 @@ impl Logs {
             }
         };
         if timeout(FLUSH_TIMEOUT, flushed).await.is_err() {
-            tracing::warn!(
-                "the last of what servers wrote to standard error was not kept: the disk is too slow"
-            );
+            tracing::warn!("the last standard error of servers was not written: the disk is too slow");
         }
     }
 
@@ -187,7 +185,7 @@ impl LogWriter {
                 .name("server-logs".to_owned())
                 .spawn(move || write_all(&directory, commands));
             if let Err(error) = started {
-                tracing::warn!(%error, "what servers write to standard error is not kept in files");
+                tracing::warn!(%error, "the servers' standard error is not written to files");
             }
             queue
         })
@@ -210,7 +208,7 @@ fn write_all(directory: &Path, mut commands: mpsc::Receiver<WriterCommand>) {
         {
             was_reported = true;
             let file = chunk.file.display();
-            tracing::warn!(%error, %file, "what a server wrote to standard error could not be kept");
+            tracing::warn!(%error, %file, "a server's standard error could not be written");
         }
     }
 }

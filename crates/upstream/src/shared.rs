@@ -250,7 +250,7 @@ impl ServerShared {
             let written = tokio::task::spawn_blocking(move || cache.write(&entry)).await;
             if let Ok(Err(error)) = written {
                 let server = &self.config.name;
-                tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
+                tracing::warn!(%server, %error, "its tool list could not be cached for the next start");
             }
         }
         self.publish(server, Precedence::Newest);

@@ -14,13 +14,13 @@ pub const MIN_LOOKUPS: u64 = 5;
 /// A look-up returns at least this percentage of the answer. A program that returns less saved the
 /// model tokens.
 const MIN_RETURNED: u64 = 70;
-/// The same without a receipt: servers often send an answer twice, as text and as structured content.
+/// The minimum without a receipt, because servers often send an answer twice: as text and as structured content.
 const MIN_RETURNED_ESTIMATED: u64 = 50;
 
-/// Who should call a tool.
+/// The recommended caller of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recommendation {
-    /// Exposed already.
+    /// The tool is already exposed.
     Exposed,
     /// The model itself.
     Direct,
@@ -32,7 +32,7 @@ pub enum Recommendation {
     Unlisted,
 }
 
-/// What the records say about one tool. Tokens of o200k.
+/// Recorded costs of one tool. Tokens of o200k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAdvice {
     /// The judged tool.
@@ -43,15 +43,15 @@ pub struct ToolAdvice {
     pub calls: u64,
     /// Number of look-ups.
     pub lookups: u64,
-    /// What direct calls would have saved in all look-ups; negative if they would have cost more.
+    /// Tokens that direct calls would have saved in all look-ups; negative if direct calls cost more.
     saved: i64,
-    /// What exposing would have saved in all sessions, less the definition in each; `None` without look-ups.
+    /// Tokens that exposing would have saved in all sessions, minus the definitions; `None` without look-ups.
     pub saved_in_all: Option<i64>,
-    /// Who should call it.
+    /// The recommended caller.
     pub recommendation: Recommendation,
 }
 
-/// What the records say about all tools, and which to expose. Tokens of o200k.
+/// Recorded costs of all tools, and the tools to expose. Tokens of o200k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     tools: Vec<ToolAdvice>,
@@ -69,11 +69,11 @@ pub struct Advice {
     by_programs: u64,
     /// Cost of all look-ups as direct calls.
     directly: u64,
-    /// Bound on the definitions of exposed tools.
+    /// Maximum tokens of exposed tools' definitions.
     pub budget: u64,
-    /// Known definitions of the tools exposed already.
+    /// Known definitions of the tools that are already exposed.
     pub exposed: u64,
-    /// Tools to expose, as `server.tool`, including those exposed already. Empty if those alone
+    /// Tools to expose, as `server.tool`, including tools that are already exposed. Empty if the latter alone
     /// exceed the budget.
     pub proposed: Vec<String>,
 }
@@ -89,7 +89,7 @@ struct Lookup<'c> {
 // === impl Advice ===
 
 impl Advice {
-    /// `definitions` are the known tools with their tokens, `exposed` the tools exposed already.
+    /// `definitions` are the known tools with their tokens, `exposed` the tools that are already exposed.
     pub fn new(all: &[RunCost], definitions: &[(ToolRef, u64)], exposed: &[ToolRef], budget: u64) -> Advice {
         let known = definitions.iter().map(|(tool, definition)| {
             let advice = ToolAdvice::new(tool.clone(), Some(*definition));
@@ -159,7 +159,7 @@ impl Advice {
         self.tools.iter().any(|tool| tool.lookups >= MIN_LOOKUPS)
     }
 
-    /// Whether the tools exposed already exceed the budget.
+    /// Whether the tools that are already exposed exceed the budget.
     pub fn is_over_budget(&self) -> bool {
         self.exposed > self.budget
     }
@@ -175,8 +175,7 @@ impl Advice {
             return;
         };
         for tool in &self.tools {
-            // An exposed tool stays: the model calls it, so there are no more look-ups and the
-            // records are silent.
+            // Keep an exposed tool: the model calls it directly, so the records hold no look-ups.
             if tool.recommendation != Recommendation::Exposed {
                 let definition = tool
                     .definition
@@ -265,12 +264,12 @@ impl<'c> Lookup<'c> {
         let [call] = cost.calls.as_slice() else {
             return None;
         };
-        // A refused or failed call is worth nothing either way. A program that did more than this
-        // call combined things, which is what programs are for.
+        // Ignore refused and failed calls. A program with further calls combines results, which is the
+        // purpose of programs.
         if cost.other_calls > 0 || !cost.completed || call.calls != 1 || call.answered != 1 {
             return None;
         }
-        // An older codeyard's receipt does not state its own length; estimate such a run.
+        // The receipt of an older codeyard lacks its own length, so estimate the run.
         let counted = cost
             .receipt
             .as_ref()
@@ -397,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_client_asked_for_is_left_out() {
+    fn runs_without_a_model_are_excluded() {
         let mut costs: Vec<RunCost> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
         for (front, cost) in ["run", "task"].into_iter().zip(&mut costs) {
             front.clone_into(&mut cost.front);
@@ -438,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_binds_and_few_data_propose_nothing() {
+    fn the_budget_limits_proposals_and_few_data_propose_nothing() {
         let costs: Vec<RunCost> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
         assert!(advice(&costs, 99).proposed.is_empty());
         let few = advice(&costs[..4], 2000);
@@ -448,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_that_does_not_say_how_long_it_is_counts_as_none() {
+    fn a_receipt_without_its_length_counts_as_missing() {
         let mut costs = vec![cost(1, "find", 80, 80)];
         assert_eq!(advice(&costs, 2000).estimated, 0);
         for receipt in costs.iter_mut().filter_map(|cost| cost.receipt.as_mut()) {
@@ -462,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_hold_what_is_exposed_and_there_are_none_where_that_does_not_fit() {
+    fn lines_include_exposed_tools_and_are_empty_if_these_exceed_the_budget() {
         let costs: Vec<RunCost> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
         let check = |budget: u64, proposed: &[&str]| {
             let definitions = [definition("find", 100), definition("list", 50)];

@@ -6,10 +6,10 @@ use types::ToolRef;
 
 use crate::tokens::{Tokenizer, answer_text};
 
-/// Tools of one run with a sum of their own; a program can invent names without end.
+/// Maximum tools of one run with their own sum, because a program can invent any number of names.
 const MAX_TOOLS: usize = 4096;
 
-/// What a model would pay without codeyard.
+/// A model's cost without codeyard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectCost {
     /// Cost of the calls.
@@ -18,7 +18,7 @@ pub struct DirectCost {
     pub definitions: DirectDefinitions,
 }
 
-/// A run's calls as if the model had made each of them. Tokens of o200k.
+/// A run's calls as direct calls of the model. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectCalls {
     /// All calls, including failed ones.
@@ -31,9 +31,9 @@ pub struct DirectCalls {
     pub read: u64,
     /// Bytes of these texts.
     pub read_bytes: u64,
-    /// Calls with uncounted arguments or answer, because no room was free in time.
+    /// Calls with uncounted arguments or answer, because counting had no capacity in time.
     pub uncounted: u64,
-    /// Sums by tool. Beyond some thousands of tools, the rest is one tool of the server `(others)`.
+    /// Sums by tool. Tools beyond the limit are one tool of the server `(others)`.
     pub tools: BTreeMap<ToolRef, ToolTokens>,
 }
 
@@ -48,7 +48,7 @@ pub struct ToolTokens {
     pub read: u64,
 }
 
-/// Definitions that a client would send its model if it were connected to the servers.
+/// Definitions that a directly connected client would send its model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectDefinitions {
     /// Tokens of names, descriptions and input schemas.
@@ -57,7 +57,7 @@ pub struct DirectDefinitions {
     pub tools: usize,
     /// Servers that have listed their tools.
     pub servers: usize,
-    /// Servers that have not; their definitions are missing from `tokens`.
+    /// Servers that have not listed their tools; `tokens` excludes their definitions.
     pub unlisted: usize,
 }
 
@@ -74,7 +74,7 @@ pub struct CountedCall {
     pub answer: Option<AnswerTokens>,
 }
 
-/// What a model would read of one answer.
+/// Tokens of one answer for a model.
 #[derive(Debug, Default)]
 pub struct AnswerTokens {
     tokens: u64,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_counted_in_part_is_said_to_be() {
+    fn a_partly_counted_call_counts_as_uncounted() {
         let mut calls = DirectCalls::default();
         calls.add(call("find", Some(5), None));
         calls.add(call("find", None, Some(AnswerTokens { tokens: 3, bytes: 13 })));

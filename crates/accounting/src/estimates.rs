@@ -22,7 +22,7 @@ pub fn arguments(bytes: u64) -> u64 {
     at_rate(bytes, 315)
 }
 
-/// Answers. The bytes are those of the servers' messages, of which a model reads only the text.
+/// Answers. `bytes` counts the servers' messages, of which a model reads only the text.
 pub fn answers(bytes: u64) -> u64 {
     at_rate(bytes, 651)
 }

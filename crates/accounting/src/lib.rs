@@ -7,8 +7,8 @@
 //! [store] ─► RunCost (a receipt, or bytes: estimates) ─► Ledger (savings), Advice
 //! ```
 //!
-//! There is one way to count. Counting takes time and memory, so callers use threads for blocking
-//! work and load the tokenizer for the first text.
+//! Counting takes time and memory, so callers count on threads for blocking work and load the tokenizer for the first
+//! text.
 
 mod advice;
 mod direct;
@@ -27,7 +27,7 @@ pub use savings::{GroupBy, KnownDefinitions, Ledger, SavingsLine, ServerLine};
 pub use searches::SearchTexts;
 pub use tokens::{DefinitionCounts, ENCODING, TokenTableError, Tokenizer, answer_text};
 
-/// `one` minus `other`.
+/// `one` minus `other`, which may be negative.
 fn difference(one: u64, other: u64) -> i64 {
     one.checked_signed_diff(other)
         .unwrap_or(if one > other { i64::MAX } else { i64::MIN })

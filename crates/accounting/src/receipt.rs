@@ -1,4 +1,4 @@
-//! A run's cost for a model in tokens, beside the cost of the same calls without codeyard.
+//! A run's cost for a model in tokens, and the cost of the same calls without codeyard.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::tokens::{ENCODING, Tokenizer};
 /// Cost of one run. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// Codeyard's tools that the model sees and the instructions, once a session.
+    /// Codeyard's visible tools and the instructions, once per session.
     pub definitions: u64,
     /// Arguments that the model wrote.
     pub written: u64,
@@ -22,7 +22,7 @@ pub struct Receipt {
     pub read: u64,
     /// Text of this receipt, part of `read`.
     pub receipt_text: u64,
-    /// Searches for tools since the run before.
+    /// Searches for tools since the previous run.
     pub searches: u64,
     /// Queries and answers of these searches.
     pub searched: u64,
@@ -43,17 +43,17 @@ pub struct ReceiptInput {
     pub written: String,
     /// Texts of the answer without a receipt.
     pub read: String,
-    /// Searches since the run before.
+    /// Searches since the previous run.
     pub searches: SearchTexts,
     /// Cost without codeyard.
     pub direct: DirectCost,
-    /// The machine's resources that the run used, also part of a receipt.
+    /// The run's use of the machine's resources, also part of a receipt.
     pub usage: Usage,
-    /// How the model reads the receipt.
+    /// The receipt's form for the model.
     pub form: ReceiptForm,
 }
 
-/// How a model reads a receipt.
+/// The form of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptForm {
     /// Lines below the text.
@@ -62,7 +62,7 @@ pub enum ReceiptForm {
     Field,
 }
 
-/// Tokens of a surface's tools and instructions, paid once a session.
+/// Tokens of a surface's tools and instructions, paid once per session.
 pub fn surface_tokens(tokenizer: &Tokenizer, tools: &[Value], instructions: &str) -> u64 {
     tokenizer.definitions(tools) + tokenizer.text(instructions)
 }
@@ -84,7 +84,7 @@ impl Receipt {
             bytes_kept_out: input.direct.calls.read_bytes.saturating_sub(read_bytes),
             direct: input.direct,
         };
-        // The receipt counts itself, which changes its numbers and so its length; two rounds are stable.
+        // The receipt counts itself, which changes its length. Two rounds give a stable count.
         for _ in 0..2 {
             let text = match input.form {
                 ReceiptForm::Lines => receipt.lines(&input.usage),
@@ -150,7 +150,7 @@ impl Receipt {
         })
     }
 
-    /// [`Receipt::fields`] after the resources that the run used.
+    /// The run's use of resources, followed by [`Receipt::fields`].
     pub fn json(&self, usage: &Usage) -> Value {
         let mut json = usage_json(usage);
         if let (Value::Object(json), Value::Object(fields)) = (&mut json, self.fields()) {
@@ -197,7 +197,7 @@ impl Receipt {
     }
 }
 
-/// The resources that a run used, without those that the machine cannot measure.
+/// A run's use of resources, without resources that the machine cannot measure.
 pub fn usage_json(usage: &Usage) -> Value {
     let mut fields = Map::new();
     fields.insert("wall_ms".to_owned(), ms(usage.wall));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_says_what_was_saved_and_what_cost_more() {
+    fn a_receipt_reports_savings_and_extra_costs() {
         let receipt = Receipt {
             definitions: 190,
             written: 40,

@@ -1,4 +1,4 @@
-//! Recorded costs of runs: `store` writes and reads them, savings and advice sum them.
+//! Recorded costs of runs, which `store` writes and reads, and which savings and advice sum.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::receipt::Receipt;
 /// The recorded numbers of a receipt. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedReceipt {
-    /// The tools that the model sees and the instructions.
+    /// The visible tools and the instructions.
     pub definitions: u64,
     /// Written by the model.
     pub written: u64,
@@ -19,7 +19,7 @@ pub struct RecordedReceipt {
     pub read: u64,
     /// Text of the receipt, part of `read`; `None` in records of an older codeyard.
     pub receipt_text: Option<u64>,
-    /// Searches since the run before.
+    /// Searches since the previous run.
     pub searched: u64,
     /// Definitions of all tools that the model could have called itself.
     pub direct_definitions: u64,
@@ -42,20 +42,19 @@ pub struct RunCost {
     pub front: String,
     /// Time of the request, in milliseconds since 1970.
     pub asked_ms: i64,
-    /// The program ran to its end.
+    /// Whether the program completed.
     pub completed: bool,
     /// Length of the program.
     pub code_bytes: u64,
     /// Bytes of the result, standard output and standard error.
     pub shown_bytes: u64,
-    /// Bytes of queries and answers since the run before.
+    /// Bytes of queries and answers since the previous run.
     pub search_bytes: u64,
     /// The receipt, if tokens were counted.
     pub receipt: Option<RecordedReceipt>,
     /// Calls of servers' tools, one entry for each tool.
     pub calls: Vec<CallBytes>,
-    /// Number of other calls: tool files, which no client can call, and resources and prompts, for
-    /// which a client has other ways.
+    /// Number of other calls: tool files, resources and prompts, which a client would not call as tools.
     pub other_calls: u64,
 }
 
@@ -70,7 +69,7 @@ pub struct CallBytes {
     pub arguments_bytes: u64,
     /// Bytes of the answers as sent.
     pub answer_bytes: u64,
-    /// Calls answered without an error.
+    /// Calls with an answer that is not an error.
     pub answered: u64,
 }
 
@@ -92,7 +91,7 @@ impl From<&Receipt> for RecordedReceipt {
 // === impl RunCost ===
 
 impl RunCost {
-    /// Whether a model asked for the run. Runs of the command line and of tasks cost no model tokens.
+    /// Whether a model requested the run. Runs of the command line and of tasks cost no model tokens.
     pub fn is_of_model(&self) -> bool {
         self.front == "mcp"
     }

@@ -1,4 +1,4 @@
-//! Sums of what recorded runs cost and saved, by day, client and server.
+//! Sums of recorded runs' costs and savings, by day, client and server.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -57,7 +57,7 @@ pub struct SavingsLine {
     pub tokens: u64,
     /// Cost of the calls without codeyard.
     pub direct: u64,
-    /// Sessions whose first run is one of these.
+    /// Sessions whose first run is in this line.
     pub sessions: u64,
     /// Codeyard's definitions in these sessions.
     pub definitions: u64,
@@ -104,7 +104,7 @@ impl Ledger {
                 first_run: index,
             });
             if let Some(receipt) = &cost.receipt {
-                // Servers list their tools on demand, so the last receipt knows most of them.
+                // Servers list their tools on demand, so the last receipt covers most tools.
                 session.definitions = receipt.definitions;
                 session.direct_definitions = receipt.direct_definitions;
                 session.is_estimated = false;
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_count_once_a_session_and_runs_as_they_were_counted_or_estimated() {
+    fn definitions_count_once_per_session_and_runs_by_receipt_or_estimate() {
         let ledger = ledger();
         let shown = |by| -> Vec<String> {
             let lines = ledger.lines(by);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_those_that_were_called_and_those_that_are_known() {
+    fn lines_cover_called_and_known_servers() {
         let servers = ledger().servers();
         let shown: Vec<String> = servers
             .iter()

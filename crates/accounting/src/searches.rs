@@ -1,8 +1,8 @@
-//! Searches of a client's model since its last run, as text until a receipt counts them.
+//! Searches of a client's model since its last run. Texts stay uncounted until a receipt is needed.
 
 use crate::tokens::Tokenizer;
 
-/// Bytes kept. Text instead of tokens, because only a receipt is worth loading the tokenizer.
+/// Maximum bytes of stored texts. Stores text instead of tokens, to load the tokenizer only for receipts.
 const MAX_TEXTS: usize = 64 * 1024;
 
 /// Queries and answers of searches.
@@ -22,7 +22,7 @@ impl SearchTexts {
     pub fn add(&mut self, query: &str, answer: &str) {
         self.searches += 1;
         self.bytes += (query.len() + answer.len()) as u64;
-        // Query and answer are two messages: the line break keeps a token from joining them.
+        // Query and answer are separate messages, so a line break prevents a token across both.
         for text in [query, "\n", answer, "\n"] {
             self.push(text);
         }
@@ -35,7 +35,7 @@ impl SearchTexts {
         self.push(&later.texts);
     }
 
-    /// Tokens of all searches. Dropped bytes count at the ratio of the kept ones.
+    /// Tokens of all searches. Dropped bytes count at the ratio of the stored bytes.
     pub(crate) fn tokens(&self, tokenizer: &Tokenizer) -> u64 {
         match self.texts.len() as u64 {
             0 => 0,
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn searches_of_a_run_that_came_to_nothing_belong_to_the_next() {
+    fn searches_of_a_refused_run_count_for_the_next_run() {
         let mut before = SearchTexts::default();
         before.add("a", "b");
         let mut later = SearchTexts::default();

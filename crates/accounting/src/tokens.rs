@@ -16,7 +16,7 @@ use self::pieces::pieces;
 /// Official name of the encoding.
 pub const ENCODING: &str = "o200k_base";
 
-/// Remembered counts, bounded because a server may keep changing its list.
+/// Maximum cached counts, because a server may change its list any number of times.
 const MAX_REMEMBERED: usize = 1024;
 
 /// Counts tokens.
@@ -37,14 +37,14 @@ impl Tokenizer {
     /// Decodes the compiled-in table: tens of milliseconds and about 20 MB of memory.
     ///
     /// # Errors
-    /// If the table is damaged; no setting or retry repairs that.
+    /// If the compiled-in table is damaged. A retry does not help.
     pub fn load() -> Result<Tokenizer, TokenTableError> {
         let ranks = tiktoken_rs::o200k_base().map_err(|error| TokenTableError(error.to_string()))?;
         Ok(Tokenizer(ranks))
     }
 
-    /// Tokens of a text of any length, in bounded memory. A long word without a boundary is counted
-    /// in parts, at most two tokens too many for each 64 KiB.
+    /// Tokens of a text of any length, in bounded memory. Counts a long word in parts, which adds at most two
+    /// tokens for each 64 KiB.
     pub fn text(&self, text: &str) -> u64 {
         pieces(text).map(|piece| self.piece(piece)).sum()
     }
@@ -59,11 +59,11 @@ impl Tokenizer {
     }
 
     fn piece(&self, piece: &str) -> u64 {
-        // The infallible form panics on white space that is too long for the pattern.
+        // The infallible variant panics on white space that is too long for the pattern.
         if let Ok((tokens, _)) = self.0.encode(piece, &HashSet::new()) {
             return tokens.len() as u64;
         }
-        // Count such a text in halves, at most one token too many for each cut.
+        // Count the text in halves. Each cut adds at most one token.
         let (left, right) = piece.split_at(piece.floor_char_boundary(piece.len() / 2));
         if left.is_empty() || right.is_empty() {
             return piece.len() as u64;
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Tokenizer {
 // === impl DefinitionCounts ===
 
 impl DefinitionCounts {
-    /// [`Tokenizer::definitions`] for parsed tools; remembers counted lists.
+    /// [`Tokenizer::definitions`] for parsed tools; caches counts of lists.
     pub fn count(&mut self, tokenizer: &Tokenizer, tools: &[&Tool]) -> u64 {
         let key = key(tools);
         if let Some(tokens) = self.0.get(&key) {
@@ -99,7 +99,7 @@ impl DefinitionCounts {
     }
 }
 
-/// The three fields of a definition that reach a model. Titles, annotations and output schemas do not.
+/// The three fields of a definition that a client sends its model: no titles, annotations or output schemas.
 fn model_view(definition: &Value) -> Value {
     json!({
         "name": definition["name"],
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_definitions_are_counted_as_their_makers_count_them() {
+    fn counts_of_texts_and_definitions_equal_the_reference_counts() {
         let tokenizer = tokenizer();
         let mut counts = DefinitionCounts::default();
         let check = |text: &str, tokens: u64| assert_eq!(tokenizer.text(text), tokens, "{text}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_have_the_tokens_of_the_whole() {
+    fn pieces_of_a_long_text_sum_to_its_count() {
         let tokenizer = tokenizer();
         let whole = |text: &str| tokenizer.0.encode_ordinary(text).len() as u64;
         let check = |text: &str| assert_eq!(tokenizer.text(text), whole(text), "{}", &text[..40]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_pattern_cannot_take_is_counted_in_halves() {
+    fn text_that_is_too_long_for_the_pattern_is_counted_in_halves() {
         let tokens = tokenizer().text(&" ".repeat(1_200_000));
         assert!((1..100_000).contains(&tokens), "{tokens}");
     }

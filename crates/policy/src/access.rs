@@ -1,4 +1,4 @@
-//! The rules about who may call which tool, and the decision by them.
+//! Rules on tools, and decisions about calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use types::{Principal, ToolGlobs, ToolRef, ToolRules};
 use crate::mistake::Mistake;
 use crate::rules::Rules;
 
-/// Separators of a request's glob: each is a reading with four automata.
+/// Maximum separators in a request's glob. Each separator costs four automata.
 const MAX_SEPARATORS: usize = 4;
 
 /// Why a call is refused.
@@ -17,7 +17,7 @@ pub struct Denied {
     tool: ToolRef,
     /// The deny rule that matched; `None` if there are allow rules and none matched.
     rule: Option<String>,
-    /// The place of the server's definition, if the rule is its own.
+    /// The place of the server's definition, for a rule in the definition.
     place: Option<Arc<str>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Denied {
 pub(crate) struct Access {
     allow: Rules,
     deny: Rules,
-    /// The place of the rules, if they belong to one server's definition.
+    /// The place of the rules, for rules in a server's definition.
     place: Option<Arc<str>>,
 }
 
@@ -79,18 +79,18 @@ impl Access {
         }
     }
 
-    /// Decides one call. A deny rule matches every spelling of the names, an allow rule only the exact one: a
+    /// Decides one call. A deny rule matches every spelling of the names, an allow rule only the exact spelling, so a
     /// careless rule refuses too much, never too little.
     pub(crate) fn decide(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.judge(tool, Rules::matching)
     }
 
-    /// Decides by a name as a program may spell it, before its server has confirmed the name.
+    /// Decides by a program's spelling of a name, before the server has confirmed the name.
     pub(crate) fn decide_unconfirmed(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.judge(tool, Rules::matching_loosely)
     }
 
-    /// Whether some tool of the server may be allowed.
+    /// Whether the rules may allow some tool of the server.
     pub(crate) fn reaches(&self, _principal: &Principal, server: &str) -> bool {
         !self.deny.cover(server) && (self.allow.is_empty() || self.allow.name(server))
     }
@@ -115,7 +115,7 @@ impl Access {
     }
 }
 
-/// Reads globs that a request wrote, whose cost is bounded first.
+/// Reads globs of a request, within a bound on their cost.
 fn read_globs(field: &str, globs: &[String], mistakes: &mut Vec<Mistake>) -> Rules {
     let before = mistakes.len();
     for (index, glob) in globs.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Denied {
         &self.tool
     }
 
-    /// Whether a deny rule matched; otherwise no allow rule did.
+    /// Whether a deny rule matched; otherwise no allow rule matched.
     pub fn is_by_rule(&self) -> bool {
         self.rule.is_some()
     }
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn allow_rules_leave_out_the_rest() {
+    fn tools_without_an_allow_rule_are_refused() {
         check(&["stub.*"], &[], "stub", "add", "ok");
         check(&["a.b", "*/add"], &[], "stub", "add", "ok");
         check(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_seen_if_one_of_its_tools_may_be() {
+    fn a_server_is_visible_if_one_of_its_tools_may_be() {
         let check = |allow: &[&str], deny: &[&str], expected: bool| {
             let seen = policy(allow, deny).may_see(&Principal::local(), "stub");
             assert_eq!(seen, expected, "allow {allow:?}, deny {deny:?}");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_a_definition_hold_for_its_own_tools() {
+    fn rules_of_a_definition_apply_to_its_own_tools() {
         let denied = |rule: &str| {
             format!("tool 'my-stub.list-things' is denied by policy (deny rule '{rule}' of PLACE)")
         };
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_confirmed_may_be_spelled_otherwise() {
+    fn an_unconfirmed_name_may_have_another_spelling() {
         let rules = ToolRules {
             place: "PLACE".to_owned(),
             allow: vec!["list-things".to_owned()],
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_rules_of_a_definition_are_told_and_refuse_everything() {
+    fn wrong_rules_of_a_definition_are_reported_and_refuse_everything() {
         let rules = ToolRules {
             place: "PLACE".to_owned(),
             allow: ["", "crm.add", "*/add", "CRM.", "x[", "a.add"]

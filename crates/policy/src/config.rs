@@ -1,4 +1,4 @@
-//! The operator's settings, and all mistakes in them at once.
+//! The operator's settings, with a check that reports all mistakes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,16 +12,16 @@ use crate::mistake::Mistake;
 use crate::rules::Rules;
 use crate::values;
 
-/// What the operator may set.
+/// The operator's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyConfig {
     /// Globs on `server.tool` or `server/tool` that may be called; empty means all.
     pub allow: Vec<String>,
-    /// Globs that may not be called, whatever `allow` says.
+    /// Globs on tools that may not be called, even if `allow` matches.
     pub deny: Vec<String>,
-    /// Limits of every session; a caller may ask for another wall time.
+    /// Limits of every session; a caller may request another wall time.
     pub limits: Limits,
-    /// Longest wall time that a caller may ask for.
+    /// Longest wall time that a caller may request.
     pub max_wall_time: Duration,
     /// The isolation that a sandbox must provide.
     pub require: RequiredIsolation,
@@ -52,13 +52,13 @@ impl PolicyConfig {
     /// Sets a limit to the operator's value.
     ///
     /// # Errors
-    /// What is wrong with the value, and what to write.
+    /// A text with the mistake and a valid form.
     pub fn set(&mut self, limit: Limit, value: Written<'_>) -> Result<(), String> {
         values::set(&mut self.limits, limit, value, &values::highest())
     }
 
-    /// Sets a limit of one server, at most `operator`'s. A wall time also bounds what the server's callers
-    /// may ask for.
+    /// Sets a limit of one server, at most the limit in `operator`. A wall time also bounds requests of the server's
+    /// callers.
     ///
     /// # Errors
     /// As [`PolicyConfig::set`].
@@ -79,7 +79,7 @@ impl PolicyConfig {
         Ok(())
     }
 
-    /// Sets the longest wall time that a caller may ask for.
+    /// Sets the longest wall time that a caller may request.
     ///
     /// # Errors
     /// As [`PolicyConfig::set`].
@@ -126,7 +126,7 @@ fn check_limits(config: &PolicyConfig, mistakes: &mut Vec<Mistake>) {
     }
 }
 
-/// A limit of zero is wrong: it would refuse every program.
+/// The mistake in a limit, if any. Zero is wrong, because it would refuse every program.
 fn wrong_limit(limit: Limit, config: &PolicyConfig) -> Option<String> {
     let limits = &config.limits;
     let nothing = match limit {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_right() {
+    fn the_defaults_are_valid() {
         check(|_| {}, "ok");
         assert_eq!(PolicyConfig::default().require, RequiredIsolation::SingleTenant);
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_at_once() {
+    fn all_mistakes_are_reported_together() {
         check(
             |c| {
                 c.allow = vec!["github".to_owned(), "a.*".to_owned(), String::new()];

@@ -1,4 +1,4 @@
-//! Pure decisions: which tool may be called, and within which limits a program runs; no I/O, no lock.
+//! Pure decisions about calls of tools and limits of programs; no I/O, no lock.
 
 mod access;
 mod config;
@@ -24,13 +24,13 @@ pub use sandbox::{FileAccess, check_globs};
 
 use access::Access;
 
-/// The rules of the operator and the servers' definitions, checked once; every decision is a lookup.
+/// The rules of the operator and of the servers' definitions, checked once.
 #[derive(Debug, Clone)]
 pub struct Policy {
     access: Access,
-    /// By the server's name; only servers with their own rules.
+    /// Rules by server name; only servers with their own rules.
     servers: HashMap<String, Access>,
-    /// The rules of the virtual server that the policy is for.
+    /// The rules of the policy's virtual server.
     virtual_server: Option<Access>,
     limits: Limits,
     max_wall_time: Duration,
@@ -50,8 +50,7 @@ impl Policy {
         config::check(config)
     }
 
-    /// Replaces all servers' own rules. A server whose rules are wrong (see [`check_rules`]) may not be
-    /// called at all.
+    /// Replaces all servers' own rules. A server with wrong rules (see [`check_rules`]) may not be called.
     #[must_use]
     pub fn with_servers<'a>(&self, servers: impl IntoIterator<Item = (&'a str, &'a ToolRules)>) -> Policy {
         let with_rules = servers.into_iter().filter(|(_, rules)| !rules.is_empty());
@@ -65,7 +64,7 @@ impl Policy {
         }
     }
 
-    /// This policy for one virtual server, whose globs on tools must allow a call as well.
+    /// This policy for one virtual server, whose globs must also allow a call.
     ///
     /// # Errors
     /// Every wrong glob, at least one; its field is `tools.allow[0]` and so on.
@@ -85,9 +84,9 @@ impl Policy {
         }
     }
 
-    /// Decides whether `principal` may know `tool` and call it with some arguments, by the rules of the
-    /// operator, of the server's definition and of the virtual server. A deny rule wins over every allow rule; without allow rules,
-    /// all tools are allowed.
+    /// Decides whether `principal` may know `tool` and call it with some arguments. The operator, the server's
+    /// definition and the virtual server must all allow the tool. A deny rule overrides every allow rule. Without allow
+    /// rules, all tools are allowed.
     ///
     /// # Errors
     /// The rule that refuses the tool.
@@ -116,8 +115,8 @@ impl Policy {
         Ok(admission.with(arguments))
     }
 
-    /// Decides whether asking a server for its list is worthwhile: whether `principal` may call a tool with a
-    /// name that a program may spell this way.
+    /// Whether `principal` may call a tool that a program may spell this way. Otherwise, the server's tool list is not
+    /// needed.
     pub fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.access.decide_unconfirmed(principal, tool)?;
         let others = [self.servers.get(&tool.server), self.virtual_server.as_ref()];
@@ -125,15 +124,15 @@ impl Policy {
         others.try_for_each(|other| other.decide_unconfirmed(principal, tool))
     }
 
-    /// Whether `principal` may call some tool of this server. Rules that cover all its tools decide this
-    /// before any tool is known.
+    /// Whether `principal` may call some tool of this server. Only rules that cover all its tools can refuse the server
+    /// before its tools are known.
     pub fn may_see(&self, principal: &Principal, server: &str) -> bool {
         let others = [self.servers.get(server), self.virtual_server.as_ref()];
         let mut all = others.into_iter().flatten().chain([&self.access]);
         all.all(|access| access.reaches(principal, server))
     }
 
-    /// The limits of one run: the operator's, changed by the caller's request where that is permitted.
+    /// The limits of one run: the operator's limits, with permitted changes by the caller.
     pub fn limits(&self, asked: &LimitRequest) -> Result<Granted, LimitErrors> {
         limits::decide(&self.limits, self.max_wall_time, asked)
     }
@@ -143,7 +142,7 @@ impl Policy {
         limits::within(&self.limits, self.max_wall_time, timeout)
     }
 
-    /// Longest wall time that a caller may ask for.
+    /// Longest wall time that a caller may request.
     pub fn longest(&self) -> Duration {
         self.max_wall_time
     }

@@ -1,4 +1,4 @@
-//! What a caller may ask for within the operator's limits.
+//! Requests of callers for limits, within the operator's limits.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use types::{Granted, Limit, Limits, Written};
 
 use crate::values;
 
-/// A caller's request, as received.
+/// A caller's request, not yet checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LimitRequest {
-    /// Argument `timeout_ms`; absent or null means the operator's wall time.
+    /// Argument `timeout_ms`; absent or null selects the operator's wall time.
     pub timeout_ms: Option<Value>,
-    /// Argument `limits`: an object of names and values, as in settings; absent or null means the
-    /// operator's.
+    /// Argument `limits`: an object of names and values, as in settings; absent or null selects the
+    /// operator's limits.
     pub limits: Option<Value>,
 }
 
@@ -29,7 +29,7 @@ pub enum LimitError {
     Limit {
         /// Such as `limits.memory`, or `limits`.
         field: String,
-        /// What is wrong, and what to write.
+        /// The mistake and a valid form.
         message: String,
     },
 }
@@ -58,17 +58,17 @@ impl fmt::Display for LimitErrors {
 pub struct TimeoutError {
     /// Such as `timeout_ms`.
     pub field: &'static str,
-    /// As text.
+    /// The given value as text.
     pub given: String,
-    /// In milliseconds.
+    /// Minimum in milliseconds.
     pub lowest: u64,
-    /// In milliseconds.
+    /// Maximum in milliseconds.
     pub highest: u64,
     /// The nearest valid value in milliseconds, or the default if none is near.
     pub nearest: u64,
 }
 
-/// Bytes of a wrong value that a message shows.
+/// Maximum bytes of a wrong value in a message.
 const MAX_SHOWN: usize = 40;
 
 pub(crate) fn decide(
@@ -188,7 +188,7 @@ fn whole(value: &Value) -> Option<u64> {
 }
 
 fn rounded(number: f64, lowest: u64, highest: u64) -> u64 {
-    // Numbers below zero do not parse as `u64`, and those above its range are above `highest`.
+    // Numbers below zero do not parse as `u64`; numbers above the range of `u64` exceed `highest`.
     let text = format!("{number:.0}");
     let above = if number > 0.0 { highest } else { lowest };
     text.parse().unwrap_or(above).clamp(lowest, highest)
@@ -237,7 +237,7 @@ mod tests {
         );
     }
 
-    /// Checks a refusal by the given value and the proposed one.
+    /// Checks the given and the proposed value of a refusal.
     fn refused(value: Value, given: &str, nearest: u64) {
         let expected = format!(
             "timeout_ms must be a whole number of milliseconds from 1 to 300000, not {given}; use {nearest}"
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn right_values_are_taken() {
+    fn valid_values_are_accepted() {
         check(json!(null), Ok(60_000));
         check(json!(1), Ok(1));
         check(json!(300_000), Ok(300_000));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_refused_with_the_nearest_right_one() {
+    fn wrong_values_are_refused_with_the_nearest_valid_value() {
         refused(json!(0), "0", 1);
         refused(json!(-5), "-5", 1);
         refused(json!(300_001), "300001", 300_000);

@@ -1,10 +1,10 @@
-//! One wrong setting.
+//! A mistake in a setting.
 
 /// One wrong setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// Such as `policy.deny[2]`.
+    /// For example `policy.deny[2]`.
     pub field: String,
-    /// What is wrong, and what to write instead.
+    /// The mistake and a valid form.
     pub message: String,
 }

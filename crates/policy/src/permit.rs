@@ -1,4 +1,4 @@
-//! Proofs of decisions: an admission for one tool, a permit for one tool with exact arguments.
+//! Proofs of decisions: an admission of one tool, and a permit for one tool with exact arguments.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub struct Permit {
 }
 
 impl Admission {
-    /// Only the deciding code may call this.
+    /// Only the policy may call this.
     pub(crate) fn of(tool: &ToolRef) -> Admission {
         Admission { tool: tool.clone() }
     }
@@ -35,7 +35,7 @@ impl Admission {
         &self.tool
     }
 
-    /// Only the deciding code may call this.
+    /// Only the policy may call this.
     pub(crate) fn with(self, arguments: &Map<String, Value>) -> Permit {
         Permit {
             tool: self.tool,

@@ -5,14 +5,14 @@ use types::ToolRef;
 
 use crate::mistake::Mistake;
 
-/// In the order written.
+/// Rules in the order of the file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
     text: String,
-    /// One per separator in the text: server and tool names may contain dots, too.
+    /// One reading per separator in the text, because names of servers and tools may contain separators.
     readings: Vec<Reading>,
 }
 
@@ -25,14 +25,14 @@ struct Reading {
 #[derive(Debug, Clone)]
 struct Part {
     exact: GlobMatcher,
-    /// Ignores case and treats `-` as `_`, as programs may write names.
+    /// Ignores case and treats `-` as `_`, like the spelling in programs.
     loose: GlobMatcher,
 }
 
 // === impl Rules ===
 
 impl Rules {
-    /// Reads all rules of `field`; adds what is wrong to `mistakes`.
+    /// Reads all rules of `field`; adds mistakes to `mistakes`.
     pub(crate) fn read(field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
         Self::read_each(field, texts, mistakes, Rule::read)
     }
@@ -41,7 +41,7 @@ impl Rules {
         Self(Rule::read("*").into_iter().collect())
     }
 
-    /// Reads the rules of a server's definition for its own tools; these leave out the server's name.
+    /// Reads the rules of a server's definition for its own tools; these omit the server's name.
     pub(crate) fn read_own(server: &str, field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
         Self::read_each(field, texts, mistakes, |text| Rule::read_own(server, text))
     }
@@ -170,7 +170,7 @@ impl Rule {
     }
 }
 
-/// Whether a choice (`{a,b}`) in the pattern contains the separator, where it is not recognised.
+/// Whether a choice (`{a,b}`) in the pattern contains the separator, which is not recognised there.
 fn has_braced_separator(pattern: &str) -> bool {
     let mut separators = pattern.match_indices(['.', '/']);
     separators.any(|(at, _)| {

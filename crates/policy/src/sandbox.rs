@@ -1,4 +1,4 @@
-//! A virtual server's `sandbox_policy`: the limits it lowers, and its globs on paths and tools.
+//! A virtual server's `sandbox_policy`: lower limits, and globs on paths and tools.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::mistake::Mistake;
 const MIB: u64 = 1024 * 1024;
 
 impl PolicyConfig {
-    /// Lowers the limits to the policy's; a limit that is already lower stays.
+    /// Lowers the limits to the limits of `sandbox`; lower limits stay.
     pub fn bind(&mut self, sandbox: &SandboxPolicy) {
         let number = |number| sandbox.number(number);
         let wall_time = Duration::from_millis(number(PolicyNumber::MaxExecutionTimeMs));
@@ -30,7 +30,7 @@ impl PolicyConfig {
     }
 }
 
-/// Which virtual paths `fs_browse`, `fs_read` and `fs_write` reach, by the globs of a policy.
+/// Virtual paths that `fs_browse`, `fs_read` and `fs_write` may access, by the globs of a policy.
 #[derive(Debug, Clone)]
 pub struct FileAccess {
     read: GlobSet,
@@ -57,7 +57,7 @@ impl FileAccess {
         }
     }
 
-    /// Reaches no path.
+    /// Refuses every path.
     pub fn none() -> Self {
         Self {
             read: GlobSet::empty(),
@@ -77,10 +77,10 @@ impl FileAccess {
     }
 }
 
-/// Bytes of the globs on paths, and of those on tools: bounds the time of compiling them.
+/// Maximum bytes of the globs on paths, and of the globs on tools: bounds the time to compile them.
 const MAX_GLOBS: usize = 8 * 1024;
 
-/// Checks the globs of a policy: the paths' and the tools'.
+/// Checks the globs of a policy on paths and tools.
 ///
 /// # Errors
 /// Every mistake, at least one; its field is `filesystem.read[0]`, `tools.deny[1]` and so on.
@@ -143,8 +143,7 @@ fn paths(list: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> GlobSet {
     })
 }
 
-/// The glob itself, and for `X/**` also `X`. As in system 0, `*` matches `/` too, and `\\`, `{` and `}` stand for
-/// themselves.
+/// The glob, and for `X/**` also `X`. As in system 0, `*` also matches `/`, and `\\`, `{` and `}` are literal.
 fn path_globs(text: &str) -> Result<Vec<Glob>, String> {
     if !text.starts_with('/') {
         return Err(format!(
@@ -165,7 +164,7 @@ fn path_globs(text: &str) -> Result<Vec<Glob>, String> {
     Ok([glob(text)?].into_iter().chain(directory).collect())
 }
 
-/// Puts braces outside of classes into classes, so that they are no choices `{a,b}`.
+/// Escapes braces outside of classes, so that they do not form choices `{a,b}`.
 fn without_choices(pattern: &str) -> String {
     let mut plain = String::with_capacity(pattern.len());
     let mut in_class = false;
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_11_the_numbers_are_limits_and_left_out_ones_have_the_original_s_defaults() {
+    fn s0_11_the_numbers_are_limits_and_absent_numbers_have_the_original_s_defaults() {
         let mut usual = PolicyConfig::default();
         usual.bind(&SandboxPolicy::default());
         assert_eq!(usual.max_wall_time, Duration::from_secs(30));
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_more_than_the_operator_s_limits() {
+    fn the_operator_s_limits_are_never_exceeded() {
         let least = Limits {
             memory: 64 * MIB,
             cpu_rate: 0.1,
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn s0_55_a_denied_path_is_out_of_reach_whatever_else_matches() {
+    fn s0_55_a_deny_glob_overrides_every_other_glob() {
         let globs = |list: &[&str]| list.iter().map(|glob| (*glob).to_owned()).collect();
         let access = FileAccess::new(&FileGlobs {
             read: globs(&["/scratch/**", "/results/*.csv", "/tools"]),

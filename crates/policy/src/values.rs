@@ -1,4 +1,4 @@
-//! The values of limits in settings, on command lines and in calls, and their ranges.
+//! Values of limits in settings, on command lines and in calls, with their ranges.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -13,11 +13,11 @@ const GIB: u64 = 1024 * MIB;
 const MIN_TIME: Duration = Duration::from_millis(100);
 /// CPU time may exceed wall time if a session has several cores.
 const MAX_CPU_TIME: Duration = Duration::from_secs(3600);
-/// The upper end exceeds the cores of every machine that codeyard is built for.
+/// The upper end exceeds the cores of every supported machine.
 const CPU_RATE: RangeInclusive<f64> = 0.01..=1024.0;
-/// An interpreter with numpy and pandas loaded needs about the lower end to do anything.
+/// The lower end is about the need of an interpreter with numpy and pandas.
 const MEMORY: RangeInclusive<u64> = 64 * MIB..=1024 * GIB;
-/// The interpreter and its children; the upper end is the kernel's for a pid namespace.
+/// From the interpreter with its children to the kernel's limit for a pid namespace.
 const PROCESSES: RangeInclusive<u64> = 4..=32_768;
 /// The interpreter itself holds about a dozen.
 const OPEN_FILES: RangeInclusive<u64> = 32..=1_048_576;
@@ -26,7 +26,7 @@ const DISK: RangeInclusive<u64> = MIB..=1024 * GIB;
 const INODES: RangeInclusive<u64> = 100..=100_000_000;
 /// Below the lower end, a program cannot read its own files in a reasonable time.
 const DISK_RATE: RangeInclusive<u64> = 64 * KIB..=1024 * GIB;
-/// A stream travels in one message, so the upper end is far below the longest message.
+/// One message carries a stream, so the upper end is far below the longest message.
 const OUTPUT: RangeInclusive<u64> = KIB..=16 * MIB;
 const HOST_CALLS: RangeInclusive<u64> = 1..=10_000_000;
 const CONCURRENT_HOST_CALLS: RangeInclusive<u64> = 1..=1024;
@@ -77,13 +77,13 @@ pub(crate) fn set(
             limits.concurrent_host_calls = value.count(range)?;
         }
         Limit::Network => limits.network = network(value)?,
-        // Not a limit of a session: `Limit::from_name` does not know it.
+        // Not a limit of a session; `Limit::from_name` never returns it.
         Limit::Workspace => {}
     }
     Ok(())
 }
 
-/// The range with `most` as its upper end; if `most` is below the range, only `most`.
+/// The range up to `most`; if `most` is below the range, only `most`.
 fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclusive<T> {
     let high = if most < *range.end() { most } else { *range.end() };
     let low = if high < *range.start() {
@@ -94,7 +94,7 @@ fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclu
     low..=high
 }
 
-/// Bytes per second; `none` is allowed only if `most` is none.
+/// Bytes per second; `none` is valid only if `most` is `None`.
 fn disk_rate(value: Written<'_>, most: Option<u64>) -> Result<Option<u64>, String> {
     if most.is_none() && value.text() == Ok("none") {
         return Ok(None);

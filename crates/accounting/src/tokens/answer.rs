@@ -27,9 +27,8 @@ struct Resource<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// What a model reads of a `CallToolResult`: its texts and those of embedded resources, separated
-/// by line breaks. Without text, its structured content. Returns anything but a `CallToolResult`
-/// unchanged.
+/// The text of a `CallToolResult` for a model: texts, including those of embedded resources, separated by line breaks.
+/// Without text, the structured content. Returns any other JSON or text unchanged.
 pub fn answer_text(answer: &str) -> String {
     let Ok(result) = serde_json::from_str::<ResultTexts<'_>>(answer) else {
         return answer.to_owned();
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_reads_is_the_text() {
+    fn a_model_reads_the_texts() {
         let (a, b) = (
             json!({"type": "text", "text": "a \"b\""}),
             json!({"type": "text", "text": "c"}),
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_text_itself() {
+    fn other_texts_stay_unchanged() {
         assert_eq!(answer_text("no JSON"), "no JSON");
         assert_eq!(answer_text("{\"content\": 5}"), "{\"content\": 5}");
     }

@@ -1,8 +1,7 @@
 //! Accepted commands: a server added by `codeyard servers add` starts only the command that a person saw.
 //!
-//! The state file holds a fingerprint for each file and server name: a hash of everything that
-//! decides what starts and what it may do. The fingerprint covers the written definition: `${VAR}`
-//! stays the same whatever the variable holds. A server without a fingerprint counts as accepted,
+//! The state file holds a fingerprint for each file and server name: a hash of the command and its permissions. The
+//! fingerprint covers the definition with unexpanded variables. A server without a fingerprint counts as accepted,
 //! because its author accepted the command by writing it.
 
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ use crate::digest::digest;
 const ACCEPTED: StateFile = StateFile {
     name: "consent.json",
     what: "agreed commands",
-    remedy: "remove it, and commands count as agreed until they are added again",
+    remedy: "remove it; commands then count as agreed until they are added again",
 };
 
 /// Fingerprint by server name.
@@ -29,7 +28,7 @@ type Fingerprints = BTreeMap<String, String>;
 #[derive(Debug, Default)]
 pub struct AcceptedCommands(BTreeMap<PathBuf, Fingerprints>);
 
-/// Stores that a person accepted this definition, whose variables are unexpanded.
+/// Stores a person's acceptance of this definition, with unexpanded variables.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
@@ -49,7 +48,7 @@ pub fn files_with_accepted_commands(data: &Path, env: &dyn Environment) -> Resul
     Ok(files.into_keys().collect())
 }
 
-/// Removes a removed server's fingerprint.
+/// Deletes the fingerprint of a removed server.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
@@ -61,9 +60,9 @@ pub fn forget_command(file: &Path, name: &str, lock: &ChangeLock<'_>) -> Result<
     })
 }
 
-/// Hash of everything that decides what runs, what it receives and what it may do.
+/// Hash of everything that decides about the program, its input and its permissions.
 pub fn fingerprint(server: &ServerConfig) -> String {
-    // Destructured by name, so that a new field is a compile error here.
+    // Name every field, so that a new field does not compile here.
     let mut definition = match &server.transport {
         Transport::Stdio(Stdio {
             command,
@@ -92,7 +91,7 @@ pub fn fingerprint(server: &ServerConfig) -> String {
             oauth,
         }) => {
             let mut fields = json!([server.trusted, url, headers, bearer_token_file]);
-            // Omitted if empty: fingerprints from before this field existed stay valid.
+            // Omit the field if empty, so that fingerprints from before this field stay valid.
             if *oauth != OAuth::default()
                 && let Some(fields) = fields.as_array_mut()
             {
@@ -106,7 +105,7 @@ pub fn fingerprint(server: &ServerConfig) -> String {
         allow,
         deny,
     } = &server.tools;
-    // Omitted if empty, for the same reason.
+    // Omit empty rules for the same reason.
     if !(allow.is_empty() && deny.is_empty())
         && let Some(fields) = definition.as_array_mut()
     {
@@ -123,13 +122,13 @@ impl AcceptedCommands {
         ACCEPTED.path(data)
     }
 
-    /// Reads the state file. A damaged file causes a warning and holds no fingerprints, so nothing
-    /// is held back.
+    /// Reads the state file. A damaged file causes a warning and counts as empty, so all commands count as accepted.
     pub fn load(data: &Path, env: &dyn Environment, diagnostics: &mut Diagnostics) -> AcceptedCommands {
         match ACCEPTED.read(data, env) {
             Ok(files) => AcceptedCommands(files),
             Err(cause) => {
-                let warning = format!("{cause}; until it is removed, changed commands are not noticed");
+                let warning =
+                    format!("{cause}; codeyard detects no changed commands until the file is removed");
                 diagnostics.warning_in(&AcceptedCommands::path(data), "", warning);
                 AcceptedCommands::default()
             }
@@ -148,8 +147,8 @@ impl AcceptedCommands {
             .is_some_and(|accepted| accepted.contains_key(name))
     }
 
-    /// Whether the definition, with unexpanded variables, differs from the accepted one. New tool
-    /// rules do not count: they only deny tools.
+    /// Whether the definition, with unexpanded variables, differs from the accepted definition. Ignores new tool rules,
+    /// which only deny tools.
     pub fn is_changed(&self, file: &Path, server: &ServerConfig) -> bool {
         let Some(accepted) = self.0.get(file).and_then(|accepted| accepted.get(&server.name)) else {
             return false;

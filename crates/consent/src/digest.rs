@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// In lower-case hexadecimal.
+/// SHA-256 in lower-case hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()

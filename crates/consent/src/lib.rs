@@ -1,8 +1,6 @@
-//! What a person agreed to: the content of project files, and the commands that `codeyard servers
-//! add` showed.
+//! Consent of a person: to the content of project files, and to commands that `codeyard servers add` showed.
 //!
-//! Both are state files of the data directory. This crate compares and stores hashes; it reads no
-//! definitions.
+//! Both are state files in the data directory. This crate compares and stores hashes, and never reads definitions.
 
 mod commands;
 mod digest;

@@ -1,8 +1,8 @@
 //! Trust in project files: a cloned repository must not start programs before a person has read its
 //! definitions.
 //!
-//! Trust is in the content: the SHA-256 of the trusted content is stored under the file's path, so
-//! a changed file is untrusted.
+//! Trust covers one content: the list holds the SHA-256 of the trusted content under the file's path, so a changed
+//! file is untrusted.
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +20,15 @@ const TRUSTED: StateFile = StateFile {
 /// A person's trust in a project file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustState {
-    /// Trusted in exactly this content.
+    /// This content is trusted.
     Trusted,
-    /// Trusted with other content.
+    /// Another content of the file is trusted.
     Changed,
-    /// Never trusted.
+    /// The file was never trusted.
     Unknown,
 }
 
-/// Trusts the content with this digest, of this file.
+/// Trusts the content of this file with this digest.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
@@ -38,7 +38,7 @@ pub fn trust(file: &Path, digest: &str, lock: &ChangeLock<'_>) -> Result<(), Sta
     })
 }
 
-/// Whether this content of this file is trusted. A damaged list trusts nothing and is a warning.
+/// Whether this content of this file is trusted. A damaged list causes a warning and trusts nothing.
 pub fn trust_state(
     file: &Path,
     bytes: &[u8],

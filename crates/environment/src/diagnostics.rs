@@ -1,4 +1,4 @@
-//! Mistakes and warnings of configuration files: each with file and field, all reported at once.
+//! Mistakes and warnings of configuration files, each with file and field; all are reported together.
 
 use std::fmt;
 use std::io;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 /// A mistake in the configuration. Its text is always one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// `None` if the mistake is in no file.
+    /// `None` for a mistake outside of files.
     pub file: Option<PathBuf>,
     /// Place in the file: `mcpServers.github.env.TOKEN`, or `line 3, column 5`; empty for the whole file.
     pub field: String,
-    /// What is wrong and what to do.
+    /// The mistake and the remedy.
     pub message: String,
 }
 
 impl Mistake {
-    /// `file` is `None` for a mistake in no file.
+    /// `file` is `None` for a mistake outside of files.
     pub fn new(file: Option<&Path>, field: &str, message: impl Into<String>) -> Mistake {
         Mistake {
             file: file.map(Path::to_path_buf),
@@ -51,7 +51,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Something that codeyard ignores; it starts anyway.
+/// Ignored configuration, which does not prevent a start.
 pub type Warning = Mistake;
 
 /// All mistakes, in the order of files and fields.
@@ -76,11 +76,11 @@ impl std::error::Error for Mistakes {}
 #[derive(Debug)]
 pub struct Diagnostics {
     file: Option<PathBuf>,
-    /// Prevent a start.
+    /// Mistakes prevent a start.
     pub mistakes: Vec<Mistake>,
-    /// Report what is ignored.
+    /// Warnings about ignored configuration.
     pub warnings: Vec<Warning>,
-    /// Servers left out because of an unset variable.
+    /// Servers that are not used because of an unset variable.
     pub left_out: Vec<Warning>,
 }
 
@@ -107,7 +107,7 @@ impl Diagnostics {
             .push(Mistake::new(self.file.as_deref(), field, message));
     }
 
-    /// Adds a server that is left out.
+    /// Adds a server that is not used because of an unset variable.
     pub fn left_out(&mut self, field: &str, message: impl Into<String>) {
         self.left_out
             .push(Mistake::new(self.file.as_deref(), field, message));
@@ -166,7 +166,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-/// The candidate nearest to `word` by edit distance, if near enough for a typing error.
+/// The candidate nearest to `word` by edit distance, if close enough for a typing error.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     candidates

@@ -1,4 +1,4 @@
-//! The configuration directory, the data directory, and paths without links.
+//! The configuration directory, the data directory, and resolved paths.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ pub fn config_dir(env: &dyn Environment) -> Option<PathBuf> {
     directory(env, "XDG_CONFIG_HOME", ".config")
 }
 
-/// Directory of everything that codeyard stores; `None` if neither `XDG_DATA_HOME` nor `HOME` is set.
+/// Directory of all stored data; `None` if neither `XDG_DATA_HOME` nor `HOME` is set.
 pub fn data_dir(env: &dyn Environment) -> Option<PathBuf> {
     directory(env, "XDG_DATA_HOME", ".local/share")
 }
@@ -31,7 +31,7 @@ fn absolute_path_in(env: &dyn Environment, variable: &str) -> Option<PathBuf> {
     Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }
 
-/// The path from the root, without a look at the file system.
+/// The absolute path, without access to the file system.
 pub fn absolute(path: &Path, env: &dyn Environment) -> PathBuf {
     match env.current_dir() {
         Ok(current) => current.join(path).components().collect(),

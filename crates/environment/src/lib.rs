@@ -1,8 +1,7 @@
 //! This machine as configuration sees it: variables, directories, owner-protected files, and their lock.
 //!
-//! Everything goes through the trait [`Environment`], so that tests can pass another machine.
-//! Readers of files report mistakes and warnings as [`Diagnostics`]: each with file and field, all
-//! at once.
+//! All access goes through the trait [`Environment`], so that tests can pass another machine. Readers of files report
+//! all mistakes and warnings as [`Diagnostics`], each with file and field.
 
 mod diagnostics;
 mod directories;

@@ -11,16 +11,16 @@ use crate::ownership::{check_directory, check_file, directory_of, has_trusted_ow
 /// Largest configuration file, in bytes.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// Longest wait for a lock, which other processes hold only while they write a few small files.
+/// Deadline for a lock. Other processes hold the lock only while they write a few small files.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Variables, directories and files as configuration reads them. Tests pass maps.
+/// Variables, directories and files for configuration. Tests pass maps.
 pub trait Environment {
     /// The value of a variable, if set.
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode>;
 
-    /// Whether a stored secret of this name is withheld from these variables.
+    /// Whether these variables omit a stored secret of this name.
     fn withholds(&self, _name: &str) -> bool {
         false
     }
@@ -36,14 +36,14 @@ pub trait Environment {
     /// The current directory of the process.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
-    /// The path without links and relative parts. The file must exist.
+    /// The path with links and relative parts resolved. The file must exist.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// The content of a regular file of at most [`MAX_FILE`] bytes.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Reads a file that decides which programs start or who receives secrets. Refuses, as
-    /// `InvalidInput` with the remedy, a file that another user except root can change.
+    /// Reads a file that decides about started programs or receivers of secrets. Fails with `InvalidInput` and the
+    /// remedy if another user except root can change the file.
     fn read_protected(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.read(path)
     }
@@ -61,8 +61,7 @@ pub trait Environment {
     /// `None` if there are no other processes, as in a test.
     ///
     /// # Errors
-    /// `WouldBlock` if another process holds the lock too long; `InvalidInput` if other users can
-    /// change the directory.
+    /// `WouldBlock` after a time-out; `InvalidInput` if other users can change the directory.
     fn lock(&self, _path: &Path) -> io::Result<Option<File>> {
         Ok(None)
     }
@@ -151,7 +150,7 @@ impl Environment for Machine {
     }
 }
 
-/// Reads a regular file and refuses anything else: a pipe would block, and a device may have no end.
+/// Reads a regular file only, because a pipe would block, and a device may have no end.
 fn read(path: &Path, check: impl FnOnce(&File) -> io::Result<()>) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
 
@@ -176,14 +175,14 @@ fn read(path: &Path, check: impl FnOnce(&File) -> io::Result<()>) -> io::Result<
     Ok(bytes)
 }
 
-/// Creates a directory and its parents, private to the user whatever the umask.
+/// Creates a directory and its parents, private to the user independent of the umask.
 fn make(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
-/// Writes a temporary file in the same directory and renames it. A reader sees the old or the new
-/// content, and a full disk leaves the old. The temporary name is random and must not exist, so no
-/// link of another user is followed in a shared directory.
+/// Writes a temporary file in the same directory and renames it. So readers see the old or the new content, and a
+/// full disk keeps the old content. The temporary name is random and must not exist, to follow no link of another
+/// user.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
 
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_keeps_its_mode() {
+    fn an_existing_file_keeps_its_mode() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("mcp.json");
         std::fs::write(&path, b"one").unwrap();
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_are_made_are_private() {
+    fn new_directories_are_private() {
         let home = tempfile::tempdir().unwrap();
         Machine.replace(&home.path().join("a/b/mcp.json"), b"{}").unwrap();
         Machine.lock(&home.path().join("c/d/lock")).unwrap();
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_leads_to_is_not_written() {
+    fn the_target_of_a_link_is_not_written() {
         let home = tempfile::tempdir().unwrap();
         let (path, precious) = (home.path().join("mcp.json"), home.path().join("precious"));
         std::fs::write(&precious, b"one").unwrap();
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_locked_where_all_may_write() {
+    fn a_lock_in_a_shared_directory_is_refused() {
         let home = tempfile::tempdir().unwrap();
         std::fs::set_permissions(home.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let error = Machine.lock(&home.path().join("lock")).unwrap_err();
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn one_has_the_lock_at_a_time() {
+    fn the_lock_is_exclusive() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("a/lock");
         let counter = home.path().join("counter");
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_replace_leaves_nothing() {
+    fn a_failed_replace_leaves_no_file() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("taken");
         std::fs::create_dir(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Whether another user, apart from root, can change the file or directory at a path.
+//! Checks whether another user except root can change the file or directory at a path.
 
 use std::fs::Metadata;
 use std::io;
@@ -13,11 +13,11 @@ const OTHERS_WRITE: u32 = 0o002;
 /// In a sticky directory, users cannot remove or rename others' files.
 const STICKY: u32 = 0o1000;
 
-/// Refuses a file that another user can write, replace or redirect: the file, a link to it or its
-/// directory belongs to them.
+/// Refuses a file that another user can write, replace or redirect, because the user owns the file, a link or the
+/// directory.
 ///
 /// # Errors
-/// The reason with the remedy, as `InvalidInput`; or the error of the look-up.
+/// `InvalidInput` with reason and remedy, or the system's error.
 pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
     check_owner("it", file)?;
     if file.mode() & OTHERS_WRITE != 0 {
@@ -25,7 +25,7 @@ pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
             "every user of this machine may write to it; check its content, then run `chmod o-w` on it",
         ));
     }
-    // The owner of a link, or of the link's directory, decides what is read.
+    // The owner of a link, or of the link's directory, can redirect the link.
     check_owner("the link", &path.symlink_metadata()?)?;
     check_directory(directory_of(path))?;
     check_directory(directory_of(&path.canonicalize()?))
@@ -37,7 +37,7 @@ pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
 /// As for a file.
 pub(crate) fn check_directory(path: &Path) -> io::Result<()> {
     let entry = path.symlink_metadata()?;
-    // Root may use a user's directory, but follows no link there.
+    // Root may use a user's directory, but must not follow a link there.
     if entry.is_symlink() || !rustix::process::geteuid().is_root() {
         check_owner(&format!("the directory {}", path.display()), &entry)?;
     }
@@ -46,7 +46,7 @@ pub(crate) fn check_directory(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     Err(refused(&format!(
-        "every user of this machine may write to the directory {path}; run `chmod o-w {path}`, and look at what it holds",
+        "every user of this machine may write to the directory {path}; run `chmod o-w {path}`, and check its files",
         path = path.display()
     )))
 }
@@ -56,7 +56,7 @@ pub(crate) fn has_trusted_owner(file: &Metadata) -> bool {
     file.uid() == 0 || file.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// The parent directory; the current one for a bare name.
+/// The parent directory; the current directory for a bare name.
 pub(crate) fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -69,13 +69,13 @@ fn check_owner(what: &str, file: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     Err(refused(&format!(
-        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, so {owner} can change what is read; check its content, then put a copy of your own in its place",
+        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, so {owner} can change the content; check it, then replace it by your own copy",
         owner = file.uid(),
         me = rustix::process::geteuid().as_raw()
     )))
 }
 
-/// Whether the file system is mounted read-only, like a container's volume; then the mode does not matter.
+/// Whether the file system is mounted read-only, like a container's volume. Then the mode is irrelevant.
 fn is_read_only(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Another user than the tests' own, which is root where such a file can be made.
+    /// Owner of foreign files. Only tests under root can create such files.
     const STRANGER: u32 = 65_534;
 
     struct Scene(tempfile::TempDir);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_may_write_is_refused() {
+    fn world_writable_files_are_refused() {
         let scene = Scene::new();
         for (directory, file, told) in [
             (0o755, 0o644, None),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_has_is_refused() {
+    fn files_of_another_user_are_refused() {
         let scene = Scene::new();
         if !rustix::process::geteuid().is_root() {
             return;

@@ -1,6 +1,6 @@
 //! State files: JSON lists in the data directory that map a file to a person's decision about it.
 //!
-//! Also the lock to change them.
+//! Also the lock for their changes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Environment;
 
-/// Version of the format. A new required field raises it.
+/// Version of the format, which a new required field increases.
 const VERSION: u32 = 1;
 
-/// The lock to change definitions and state files, held by one process per data directory, so that
-/// no change is lost. Never ask a person a question while holding it.
+/// The lock for changes of definitions and state files. One process per data directory holds the lock, so that no
+/// change is lost. Never ask a person a question while holding the lock.
 pub struct ChangeLock<'a> {
     data: &'a Path,
     env: &'a dyn Environment,
@@ -27,8 +27,8 @@ pub struct ChangeLock<'a> {
 /// Why a state file could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// Another process holds the lock too long.
-    #[error("{file}: another codeyard is changing something here; nothing was changed, try again", file = .0.display())]
+    /// Another process held the lock until the deadline.
+    #[error("{file}: another codeyard is changing files here; nothing was changed, try again", file = .0.display())]
     Busy(PathBuf),
     /// Other users can change the data directory.
     #[error("{file}: {cause}; or choose another data directory with --data. Nothing was changed", file = .file.display())]
@@ -43,9 +43,9 @@ pub enum StateError {
     Damaged {
         /// The state file.
         file: PathBuf,
-        /// What is wrong.
+        /// The defect.
         cause: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The file could not be written.
@@ -64,7 +64,7 @@ impl<'a> ChangeLock<'a> {
     /// Waits for the lock.
     ///
     /// # Errors
-    /// If another process holds it too long, or the lock file cannot be created.
+    /// If another process holds the lock until the deadline, or the lock file cannot be created.
     pub fn acquire(data: &'a Path, env: &'a dyn Environment) -> Result<ChangeLock<'a>, StateError> {
         let file = data.join("changes.lock");
         match env.lock(&file) {
@@ -81,7 +81,7 @@ impl<'a> ChangeLock<'a> {
         }
     }
 
-    /// Where changes are written.
+    /// The environment of the changes.
     pub fn env(&self) -> &'a dyn Environment {
         self.env
     }
@@ -91,9 +91,9 @@ impl<'a> ChangeLock<'a> {
 pub struct StateFile {
     /// Name in the data directory.
     pub name: &'static str,
-    /// What it lists, for messages.
+    /// Plural of the listed items, for messages.
     pub what: &'static str,
-    /// What to do if it is damaged.
+    /// Remedy for a damaged file.
     pub remedy: &'static str,
 }
 
@@ -115,7 +115,7 @@ impl StateFile {
     /// The content; empty if the file is missing.
     ///
     /// # Errors
-    /// What is wrong, without path and remedy.
+    /// The defect, without path and remedy.
     pub fn read<T: DeserializeOwned>(
         &self,
         data: &Path,

@@ -4,7 +4,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Level without a filter: only what needs attention.
+/// Level without a filter: only messages that need attention.
 const DEFAULT: LevelFilter = LevelFilter::WARN;
 
 /// The MCP library, which logs whole messages.
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_level_are_refused() {
+    fn unknown_levels_are_refused() {
         refused("inof", "inof", "info");
         refused("info,upstream=degub", "degub", "debug");
         refused("info, upstream", "upstream", "trace");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_read_whatever_their_case() {
+    fn levels_ignore_case() {
         for filter in ["", "INFO", "Warn , upstream = debug", "off"] {
             assert!(parse(Some(filter)).is_ok(), "{filter}");
         }

@@ -1,7 +1,7 @@
 //! Starts tracing: log lines on standard error only.
 //!
-//! Standard output belongs to protocols and results. The MCP library logs whole messages, which
-//! contain programs, so it stays at `error` unless the filter names it.
+//! Standard output is for protocols and results. The MCP library logs whole messages, which
+//! contain programs, so its level is `error` unless the filter names the library.
 
 mod filter;
 
@@ -15,34 +15,34 @@ use types::spelled_out;
 
 pub use filter::FilterError;
 
-/// What to log and how.
+/// Configuration of logging.
 #[derive(Debug, Clone, Default)]
 pub struct TelemetryConfig {
     /// A level (`off`, `error`, `warn`, `info`, `debug`, `trace`) or a list such as `info,upstream=debug`;
-    /// `warn` if there is none.
+    /// the default is `warn`.
     pub filter: Option<String>,
-    /// Whether lines may carry colours.
+    /// Whether lines may have colours.
     pub color: Color,
 }
 
-/// Whether log lines may carry colours.
+/// Colours of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Color {
-    /// If standard error is a terminal.
+    /// Colours if standard error is a terminal.
     #[default]
     Auto,
-    /// As `NO_COLOR` asks.
+    /// No colours, as `NO_COLOR` requests.
     Never,
 }
 
-/// Why logging could not be started.
+/// A failure to start logging.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
     /// The filter is invalid.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// Another part of the process has started logging already.
-    #[error("logging has been started already")]
+    /// Another part of the process has already started logging.
+    #[error("logging is already started")]
     AlreadyStarted,
 }
 
@@ -57,7 +57,7 @@ pub fn start(config: &TelemetryConfig) -> Result<(), TelemetryError> {
         .map_err(|_| TelemetryError::AlreadyStarted)
 }
 
-/// Checks a filter without starting anything, for commands that only read settings.
+/// Checks a filter without starting to log, for commands that only read settings.
 pub fn check(filter: &str) -> Result<(), FilterError> {
     filter::parse(Some(filter)).map(drop)
 }
@@ -70,13 +70,13 @@ where
         .with_writer(writer)
         .fmt_fields(fields())
         .with_ansi(color == Color::Auto)
-        // A failed write to standard error must not be reported there: that would panic.
+        // Reporting a failed write to standard error on standard error would panic.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(lines).with(filter)
 }
 
-/// Servers and files choose much of what is logged. Characters that move the cursor, end a line or
-/// are invisible are escaped.
+/// Escapes characters that move the cursor, end a line or are invisible, because servers and files choose much of the
+/// text.
 fn fields() -> impl for<'writer> FormatFields<'writer> {
     let fields = debug_fn(|writer, field, value| {
         let value = spelled_out(&format!("{value:?}"));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_stays_one_line_whatever_a_server_is_called() {
+    fn a_server_s_name_cannot_break_a_line() {
         let text = written(None, || {
             tracing::warn!(server = %"h\u{202e}x\n WARN y\x1b[2J", tries = 2, "tool `d\u{61c}\u{9b}p` is listed\r");
         });

@@ -1,4 +1,4 @@
-//! The address at which a client reaches a codeyard over HTTP.
+//! The address of a codeyard that a client uses over HTTP.
 
 use upstream_wire::{AddressError, check_url, names_this_machine};
 
@@ -7,15 +7,15 @@ const PATH: &str = "/mcp";
 /// An address that [`ServedAddress::new`] accepted.
 #[derive(Debug, Clone)]
 pub struct ServedAddress {
-    /// As the person wrote it.
+    /// The person's spelling.
     pub url: String,
     /// Whether the address names this machine.
     pub is_local: bool,
-    /// What answers there.
+    /// The command that answers at the address.
     pub serves: ServedBy,
 }
 
-/// The command whose clients connect to an address.
+/// The command that serves an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedBy {
     /// `codeyard mcp --listen`, at `/mcp`.
@@ -24,13 +24,13 @@ pub enum ServedBy {
     Gateway,
 }
 
-/// Why an address is refused.
+/// A refused address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefused {
     /// The address holds credentials.
     #[error("--url holds a user name or a password; give codeyard a token instead: --token-file FILE")]
     Credentials,
-    /// The path is missing. On this machine, codeyard answers at one path only.
+    /// The path is missing.
     #[error("--url {0} names no path; codeyard serves clients at {PATH}: --url {1}")]
     NoPath(String, String),
     /// The text is not a server's URL.
@@ -42,7 +42,7 @@ impl ServedAddress {
     /// Accepts `https:`, and `http:` to this machine or to a private numeric address.
     ///
     /// # Errors
-    /// If the address is none of these, holds credentials, or is on this machine and has no path.
+    /// If the address has another form, holds credentials, or is on this machine and has no path.
     pub fn new(url: &str) -> Result<ServedAddress, AddressRefused> {
         match check_url(url) {
             Ok(()) => {}
@@ -69,7 +69,7 @@ impl ServedAddress {
     pub fn exposed_token(&self) -> Option<&'static str> {
         let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
         is_plain.then_some(
-            "the token travels without encryption: anyone on the network between can read it; put a proxy with TLS before codeyard, and give its https address",
+            "the token is sent without encryption, so others on the network can read it; put a proxy with TLS before codeyard, and give its https address",
         )
     }
 }
@@ -77,7 +77,7 @@ impl ServedAddress {
 // === impl ServedBy ===
 
 impl ServedBy {
-    /// By the address behind its scheme.
+    /// The command, from the path of an address without its scheme.
     fn path(address: &str) -> ServedBy {
         let path = address.split(['?', '#']).next().unwrap_or_default();
         let mut parts = path.rsplit('/');
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_that_a_token_may_be_sent_to() {
+    fn addresses_must_protect_the_token() {
         for (url, is_local, is_exposed) in [
             ("http://127.0.0.1:8700/mcp", true, false),
             ("http://localhost:8700/mcp/", true, false),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_server_is_known_by_its_path() {
+    fn the_path_identifies_a_virtual_server() {
         for (url, serves) in [
             ("http://127.0.0.1:4444/servers/lab/mcp", ServedBy::Gateway),
             ("https://example.com/yard/servers/lab/mcp/", ServedBy::Gateway),

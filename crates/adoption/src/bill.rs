@@ -8,7 +8,7 @@ pub struct Bill {
     pub after: u64,
 }
 
-/// What one server's definitions cost.
+/// Cost of one server's definitions.
 pub struct ServerCost {
     /// The server's name in codeyard.
     pub name: String,

@@ -1,4 +1,4 @@
-//! Finds the clients' files on this machine, and the servers in them.
+//! Finds clients' files on this machine, and the servers in these files.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use environment::{Environment, Machine, nearest, why_unreadable};
 
 use crate::error::AdoptionError;
 
-/// Where clients keep their files on this machine.
+/// The facts of this machine that decide the paths of clients' files.
 ///
 /// # Errors
 /// If `HOME` is not set.
@@ -101,7 +101,7 @@ pub fn read_text(path: &Path) -> Result<String, AdoptionError> {
         file: path.to_path_buf(),
         reason: match error.kind() {
             io::ErrorKind::NotFound => {
-                "is not there; `codeyard import` lists the clients that have servers here".to_owned()
+                "does not exist; `codeyard import` lists the clients that have servers here".to_owned()
             }
             _ => why_unreadable(&error),
         },
@@ -135,7 +135,7 @@ pub fn read_servers(
     })
 }
 
-/// Process ids of a client that runs as this user, as far as `/proc` lists them.
+/// Process ids of a client that runs as this user, according to `/proc`.
 pub fn running_processes(client: Client) -> Vec<u32> {
     let me = rustix::process::geteuid().as_raw();
     let is_one = |directory: &Path| {

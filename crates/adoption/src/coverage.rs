@@ -1,5 +1,5 @@
-//! Decides whether codeyard covers a client's server: codeyard has the same server, uses it, and blocks at least the
-//! same tools.
+//! Decides whether codeyard covers a client's server: codeyard uses the same server and blocks at least the same
+//! tools.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -47,8 +47,7 @@ impl KnownServers<'_> {
 pub(crate) fn check_connection(found: &ClientServer) -> Result<(), String> {
     if found.is_codeyard_over_http() {
         return Err(
-            "this is codeyard itself, over HTTP; give it another name if it is one with other servers"
-                .to_owned(),
+            "this is codeyard itself, over HTTP; give it another name if it serves other servers".to_owned(),
         );
     }
     Ok(())
@@ -78,7 +77,7 @@ pub(crate) fn narrowed(place: &ClientFile, found: &ClientServer, ours: &ServerCo
 /// The server of a definition, if codeyard uses it.
 ///
 /// # Errors
-/// Why codeyard does not use the server, with the remedy, for a person.
+/// A text for a person with the reason and the remedy.
 pub(crate) fn used_server<'d>(
     ours: &'d Definition,
     secrets: &Secrets<'_>,
@@ -88,13 +87,13 @@ pub(crate) fn used_server<'d>(
     let remedy = match (ours.status, &ours.server) {
         (DefinitionStatus::Used, Some(server)) => return Ok(server),
         (DefinitionStatus::Used | DefinitionStatus::Mistaken, _) => {
-            "`codeyard config check` says what is wrong with it".to_owned()
+            "`codeyard config check` reports its mistakes".to_owned()
         }
         (DefinitionStatus::Unset, _) => format!("set {unset} where codeyard is started"),
         _ if unset.is_empty() => format!("{enable} changes that"),
         _ => format!("set {unset} where codeyard is started, then {enable}"),
     };
-    Err(format!("codeyard has it and does not use it; {remedy}"))
+    Err(format!("codeyard has this server but does not use it; {remedy}"))
 }
 
 /// Unset variables without a default in an entry, without duplicates.

@@ -23,7 +23,7 @@ pub fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> Stri
         }
     }
     if out.is_empty() && before != after {
-        out.push_str("only texts that are hidden here differ\n");
+        out.push_str("only hidden texts differ\n");
     }
     out
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_but_secrets_is_shown() {
+    fn everything_except_secrets_is_shown() {
         let before = "{\n  \"a\": \"plain\",\n  \"env\": {\"KEY\": \"s3c\\u0072et\"},\n  \"b\": 2\n}\n";
         let after = "{\n  \"a\": \"plain\",\n  \"command\": \"/bin/codeyard\",\n  \"b\": 2\n}\n";
         let shown = diff(Client::Cursor, before, after, &["/bin/codeyard".to_owned()]);
@@ -44,6 +44,6 @@ mod tests {
         assert!(shown.contains("   \"a\": \"plain\",\n"), "{shown}");
         assert!(shown.contains("+  \"command\": \"/bin/codeyard\",\n"), "{shown}");
         let other = before.replace("s3c", "s4c");
-        assert!(diff(Client::Cursor, before, &other, &[]).contains("hidden here differ"));
+        assert!(diff(Client::Cursor, before, &other, &[]).contains("only hidden texts differ"));
     }
 }

@@ -11,7 +11,7 @@ use environment::{Environment, Machine, why_unreadable};
 
 use crate::error::AdoptionError;
 
-/// Backups per file. Each installation after a person's change makes one.
+/// Maximum backups per file. Each installation after a person's change creates a backup.
 const MOST_BACKUPS: u32 = 1000;
 
 /// A client's file for an edit.
@@ -27,14 +27,14 @@ pub struct EditedFile {
 /// The mode of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileMode {
-    /// Unchanged; a new file is private.
+    /// The mode stays unchanged; a new file is private.
     Kept,
-    /// Readable only by the owner.
+    /// Only the owner may read the file.
     Private,
 }
 
 impl EditedFile {
-    /// Opens the file, if this user may change it. A missing file is empty, if its directory exists.
+    /// Opens the file, if this user may change it. A missing file counts as empty, if its directory exists.
     pub fn open(path: &Path, client: Client) -> Result<EditedFile, AdoptionError> {
         let is_link = path
             .symlink_metadata()
@@ -114,7 +114,7 @@ impl EditedFile {
         })
     }
 
-    /// Replaces the file atomically; keeps the mode. Fails if the file changed since it was read.
+    /// Replaces the file atomically and keeps the mode. Fails if the file was changed after it was read.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), AdoptionError> {
         self.check_unchanged()?;
         Machine
@@ -133,13 +133,13 @@ impl EditedFile {
         std::fs::set_permissions(&self.path, Permissions::from_mode(mode)).map_err(failed)
     }
 
-    /// Fails if the file changed since it was read.
+    /// Removes the file. Fails if the file was changed after it was read.
     pub(crate) fn remove(&self) -> Result<(), AdoptionError> {
         self.check_unchanged()?;
         std::fs::remove_file(&self.path).map_err(|error| broken(&self.path, error))
     }
 
-    /// Fails if the file changed since it was read.
+    /// Fails if the file was changed after it was read.
     pub(crate) fn check_unchanged(&self) -> Result<(), AdoptionError> {
         if Machine.read(&self.path).ok() == self.before {
             return Ok(());
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_client_writes_meanwhile_stays() {
+    fn concurrent_changes_of_the_client_stay() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("mcp.json");
         std::fs::write(&path, "one").unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_for_a_copy_nothing_goes_on() {
+    fn too_many_backups_are_an_error() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("mcp.json");
         std::fs::write(&path, "one").unwrap();
@@ -242,6 +242,6 @@ mod tests {
         }
         let file = EditedFile::open(&path, Client::Cursor).unwrap();
         let error = file.back_up().unwrap_err().to_string();
-        assert!(error.contains("remove old ones"), "{error}");
+        assert!(error.contains("remove old copies"), "{error}");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// Adds the variables of `envFile` to the definition. As in the clients, `env` takes precedence.
 ///
 /// # Errors
-/// Why the file cannot be used, for a person.
+/// A text for a person with the reason.
 pub(crate) fn with_env_file(
     found: &ClientServer,
     definition: &Map<String, Value>,
@@ -51,7 +51,7 @@ fn env_file(file: &str, place: &ClientFile, here: &Surroundings) -> Result<Vec<(
     let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are not valid UTF-8".to_owned())?;
     let pairs =
         clients::env_file(&text).map_err(|line| format!("has a line that is not NAME=VALUE: line {line}"))?;
-    // A literal `${` in the file would be read as a reference in the definition.
+    // A literal `${` in the file would become a reference in the definition.
     match pairs.iter().find(|(_, value)| value.contains("${")) {
         Some((name, _)) => Err(format!("has a `${{` in {name}")),
         None => Ok(pairs),

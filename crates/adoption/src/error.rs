@@ -1,4 +1,4 @@
-//! Why an import, an installation or an undo is refused or fails.
+//! Errors of imports, installations and undos.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use clients::Client;
 use environment::{Mistakes, StateError, why_unreadable};
 use registry::EditError;
 
-/// Why an import, an installation or an undo is refused or fails.
+/// A failed or refused import, installation or undo.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptionError {
     /// `HOME` is not set.
-    #[error("HOME is not set, so no client's files can be found; set it")]
+    #[error("HOME is not set, so codeyard cannot find clients' files; set HOME")]
     NoHome,
     /// The client is unknown.
     #[error("codeyard does not know a client `{name}`; {hint}the clients are {known}")]
     UnknownClient {
-        /// As the person wrote it.
+        /// The person's spelling.
         name: String,
         /// A question with the nearest client, or empty.
         hint: String,
@@ -42,12 +42,12 @@ pub enum AdoptionError {
         /// What is wrong.
         cause: clients::Unreadable,
     },
-    /// The client has not made its directory yet.
-    #[error("there is no {directory}; start {client} once, so that it makes its files", directory = .directory.display())]
+    /// The client has not created its directory yet.
+    #[error("{directory} does not exist; start {client} once to create its files", directory = .directory.display())]
     NoDirectory {
         /// Its path.
         directory: PathBuf,
-        /// The client that would make it.
+        /// The client that creates the directory.
         client: Client,
     },
     /// The file must not be changed.
@@ -55,7 +55,7 @@ pub enum AdoptionError {
     NotEditable {
         /// Its path.
         file: PathBuf,
-        /// Why, with the remedy.
+        /// The reason with the remedy.
         reason: String,
     },
     /// Codeyard's entry does not fit into the file.
@@ -67,7 +67,7 @@ pub enum AdoptionError {
         cause: clients::Refused,
     },
     /// The file has too many backups.
-    #[error("{file}: has {most} copies beside it already, named *.before-codeyard-N; remove old ones. Nothing was changed", file = .file.display())]
+    #[error("{file}: already has {most} copies named *.before-codeyard-N; remove old copies. Nothing was changed", file = .file.display())]
     TooManyBackups {
         /// Its path.
         file: PathBuf,
@@ -110,10 +110,10 @@ pub enum AdoptionError {
         cause: clients::Refused,
         /// Where the original is.
         original: String,
-        /// What a full restore would change.
+        /// The diff of a full restore.
         diff: String,
     },
-    /// The definition's name is not valid any more.
+    /// The definition's name is no longer valid.
     #[error("{0}")]
     Name(String),
     /// The stored secrets have mistakes.

@@ -1,9 +1,8 @@
-//! Installs codeyard in a client: decides which of the client's servers codeyard replaces, and changes the client's
-//! file.
+//! Installs codeyard in a client: selects the client's servers that codeyard replaces, and changes the client's file.
 
 use std::path::{Path, PathBuf};
 
-use clients::{Client, ClientFile, ClientServer, ProcessEntry, Refused, Surroundings, Taken};
+use clients::{Client, ClientFile, ClientServer, ProcessEntry, Refused, ReplacedServer, Surroundings};
 use environment::{ChangeLock, Environment, Machine, why_unreadable};
 use registry::{DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
 use serde_json::Value;
@@ -16,11 +15,11 @@ use crate::error::AdoptionError;
 use crate::installations::{Installation, installations, store_installations};
 use crate::references::own_variables;
 
-/// Decides which servers of a client codeyard replaces.
+/// Selects the servers of a client that codeyard replaces.
 pub struct Installer<'a> {
     /// Codeyard's servers.
     pub known: &'a KnownServers<'a>,
-    /// Where clients keep their files.
+    /// The facts that decide the paths of clients' files.
     pub here: &'a Surroundings,
     /// The client's file.
     pub place: &'a ClientFile,
@@ -30,10 +29,10 @@ pub struct Installer<'a> {
     pub secrets: &'a Secrets<'a>,
 }
 
-/// A client's servers, divided by whether codeyard replaces them.
+/// A client's servers, replaced and skipped.
 pub struct Replacement {
     /// The servers that codeyard replaces.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<ReplacedServer>,
     /// The others, each with the reason.
     pub skipped: Vec<(String, String)>,
     /// Notes about the replaced servers.
@@ -41,14 +40,14 @@ pub struct Replacement {
 }
 
 struct KnownServer {
-    /// Its [`expanded_fingerprint`].
+    /// The definition's [`expanded_fingerprint`].
     fingerprint: Option<String>,
-    /// The server, or why codeyard does not use it.
+    /// The server, or the reason why codeyard does not use it.
     server: Result<ServerConfig, String>,
 }
 
 impl Replacement {
-    /// Replaces no server; gives this reason for each server that the client uses.
+    /// Skips each server that the client uses, for this reason.
     pub fn none(found: &[ClientServer], why: &str) -> Replacement {
         let others = found
             .iter()
@@ -83,7 +82,7 @@ impl Installer<'_> {
             }
             match self.check(server, &known) {
                 Ok(note) => {
-                    decided.taken.push(Taken {
+                    decided.taken.push(ReplacedServer {
                         list: server.list.clone(),
                         name: server.name.clone(),
                     });
@@ -109,15 +108,15 @@ impl Installer<'_> {
         expanded_fingerprint(&self.file.path, entry, self.secrets)
     }
 
-    /// Whether codeyard has the client's server with at least the same restrictions. Returns a note about the server;
-    /// the error gives the reason.
+    /// Checks that codeyard has the client's server with at least the same restrictions. Returns a note about the
+    /// server, or the reason of a failure.
     fn check(&self, server: &ClientServer, known: &[KnownServer]) -> Result<Option<String>, String> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
         let theirs = self.fingerprint(&entry);
         let same = |ours: &&KnownServer| ours.fingerprint.is_some() && ours.fingerprint == theirs;
         let Some(first) = known.iter().find(same) else {
-            return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
+            return Err("codeyard does not have this server; `codeyard import` adds it".to_owned());
         };
         let used = known.iter().filter(same).find(|ours| ours.server.is_ok());
         let ours = used.unwrap_or(first).server.as_ref().map_err(Clone::clone)?;
@@ -125,7 +124,7 @@ impl Installer<'_> {
         match server.gaps.iter().chain(&open).next() {
             None => Ok(narrowed(self.place, server, ours)),
             Some(gap) => Err(format!(
-                "codeyard has it, but without a guard that it has here: {gap}"
+                "codeyard has this server, but lacks a guard of the client: {gap}"
             )),
         }
     }
@@ -155,8 +154,8 @@ impl Installer<'_> {
     }
 }
 
-/// Writes the backup, then the record for the undo, then the file; returns the backup's path. Other
-/// installations wait for the lock.
+/// Writes the backup, then the record for the undo, then the file; returns the backup's path. Holds the lock of
+/// installations.
 ///
 /// # Errors
 /// If a file changed in the meantime or cannot be written. Then nothing is changed.
@@ -165,7 +164,7 @@ pub fn install(
     data: &Path,
     client: Client,
     after: &str,
-    taken: &[Taken],
+    taken: &[ReplacedServer],
     mode: FileMode,
 ) -> Result<Option<PathBuf>, AdoptionError> {
     let lock = ChangeLock::acquire(data, &Machine)?;
@@ -179,7 +178,7 @@ pub fn install(
             cause: Refused::Unreadable(error),
         })?;
     let entry = clients::installed(client, &document).cloned().unwrap_or_default();
-    let keys = |taken: &Taken| taken.list.iter().chain([&taken.name]).cloned().collect();
+    let keys = |taken: &ReplacedServer| taken.list.iter().chain([&taken.name]).cloned().collect();
     let taken = taken.iter().map(keys).collect();
     let backup = file.back_up()?;
     let mut all = before.clone();
@@ -211,7 +210,7 @@ pub fn install(
 /// Whether a client's file has an entry for codeyard; a missing file has none.
 ///
 /// # Errors
-/// Why the file cannot be read, for a person.
+/// A text for a person with the reason.
 pub fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
     if !path.exists() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Records what `codeyard install` changed in which file, so that it can be undone.
+//! Records changes of clients' files by `codeyard install`, for the undo.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 const INSTALLED: StateFile = StateFile {
     name: "installed.json",
     what: "changed clients",
-    remedy: "remove it; after that, installations can only be undone by hand from the backups",
+    remedy: "remove it; then undo installations by hand from the backups",
 };
 
 /// One change of a client's file.
@@ -97,7 +97,7 @@ mod tests {
     use test_support::FakeEnvironment;
 
     #[test]
-    fn a_list_of_before_there_were_hashes_is_read() {
+    fn a_list_without_hashes_is_read() {
         let list = r#"{"version": 1, "files": {"/c": [{"backup": "/c.before-codeyard", "written": "00", "entry": {}, "taken": []}]}}"#;
         let env = FakeEnvironment::new().file("/data/installed.json", list);
         let all = installations(Path::new("/c"), Path::new("/data"), &env).unwrap();

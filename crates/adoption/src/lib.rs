@@ -1,8 +1,8 @@
 //! Adopts other MCP clients' servers: imports them into codeyard, installs codeyard in their place, and undoes an
 //! installation.
 //!
-//! `plan` decides what an import adds, and `save` adds it. `install` decides which of a client's servers codeyard
-//! replaces, and changes the client's file; `undo` restores it. Only commands print, and only commands ask the person.
+//! `plan` selects an import's new servers, and `save` adds them. `install` selects the client's servers that codeyard
+//! replaces, and changes the client's file. `undo` restores the file. Only commands print and ask the person.
 
 mod address;
 mod bill;

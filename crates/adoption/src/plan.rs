@@ -1,4 +1,4 @@
-//! Plans an import: what happens to each server of a client.
+//! Plans an import: a decision for each server of a client.
 
 use clients::{ClientFile, ClientServer, Surroundings, hide};
 use registry::{Definition, DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
@@ -17,7 +17,7 @@ pub struct ImportPlan {
     pub destination: String,
     /// Path of the file of secrets.
     pub secrets: String,
-    /// In the order of the file.
+    /// Servers in the order of the file.
     pub servers: Vec<PlannedServer>,
 }
 
@@ -27,23 +27,23 @@ pub struct PlannedServer {
     pub found: ClientServer,
     /// Name in codeyard.
     pub name: String,
-    /// What happens to the server.
+    /// The decision about the server.
     pub decision: Decision,
     /// Codeyard's entry, without secrets.
     pub entry: Value,
     /// The entry's definition, without expanded variables.
     pub unexpanded: Option<ServerConfig>,
-    /// The definition that codeyard would use at this moment; `None` if codeyard does not use the server.
+    /// The definition with current variables; `None` if codeyard does not use the server.
     pub server: Option<ServerConfig>,
     /// Names and values of the secrets in the entry.
     pub secrets: Vec<(String, String)>,
-    /// What a person must do before the server can be used.
+    /// Steps that a person must take before the server can be used.
     pub gaps: Vec<String>,
     /// Variables of this process that the entry refers to. They must be set wherever codeyard starts.
     pub variables: Vec<String>,
 }
 
-/// What happens to a client's server.
+/// The decision about a client's server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// Codeyard adds the server.
@@ -105,7 +105,7 @@ pub struct Planner<'a, 's> {
     pub known: &'a KnownServers<'a>,
     /// Refuses a name that codeyard cannot give to a new server in this file.
     pub check_name: &'a dyn Fn(&str, &DefinitionFile) -> Result<(), String>,
-    /// Where clients keep their files.
+    /// The facts that decide the paths of clients' files.
     pub here: &'a Surroundings,
     /// The client's file.
     pub place: &'a ClientFile,
@@ -199,7 +199,7 @@ impl Planner<'_, '_> {
             .as_ref()
             .filter(|_| planned.gaps == planned.found.gaps)
         {
-            let note = format!("the variables of `envFile` ({file}) are copied as they are now");
+            let note = format!("the variables of `envFile` ({file}) are copied with their current values");
             planned.found.notes.push(note);
         }
         planned.entry = Value::Object(definition);
@@ -231,8 +231,8 @@ impl Planner<'_, '_> {
         planned
     }
 
-    /// Other servers' secrets that the definition would receive. A server must not receive a secret only because it
-    /// knows the secret's name.
+    /// Other servers' secrets that the definition would receive. Knowledge of a secret's name must not give access to
+    /// the secret.
     fn foreign_secrets(&self, definition: &Value, referred: &References) -> Vec<String> {
         let known = references(definition)
             .into_iter()
@@ -241,9 +241,9 @@ impl Planner<'_, '_> {
             let owner = referred.owned.iter().find(|(known, _)| *known == name);
             match owner {
                 Some((_, owner)) => Some(format!("takes the secret of `{owner}`: {name}")),
-                // In a user's own file, the user intended a reference such as `${input:...}`.
+                // In a user's own file, a reference such as `${input:...}` is intended.
                 None if self.place.project.is_none() => None,
-                None => Some(format!("takes a secret that is kept for others: {name}")),
+                None => Some(format!("takes a stored secret of other servers: {name}")),
             }
         });
         told.collect()
@@ -281,7 +281,7 @@ impl Planner<'_, '_> {
             .map(|mistake| mistake.message)
             .collect();
         let is_mistaken = !mistakes.is_empty();
-        // Gaps about the client's own variable syntax are reported in the client's words.
+        // Report gaps about the client's variable syntax in the client's words.
         let is_foreign =
             |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
         let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);

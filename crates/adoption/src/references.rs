@@ -17,7 +17,7 @@ pub fn references(entry: &Value) -> Vec<String> {
     names
 }
 
-/// Variables of this process in the entries, without duplicates and without those that every process has.
+/// Variables of this process in the entries, without duplicates and without variables of every process.
 pub(crate) fn own_variables(entries: &[Value], secrets: &Secrets<'_>) -> Vec<String> {
     let is_own = |name: &String| {
         let is_everywhere = matches!(

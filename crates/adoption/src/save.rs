@@ -1,5 +1,4 @@
-//! Saves new servers: first the secrets, then the accepted commands, then the entries, so that no entry is used before
-//! both exist.
+//! Saves new servers: first secrets, then accepted commands, then entries, so that no entry is used before both exist.
 
 use consent::{accept_command, forget_command};
 use environment::ChangeLock;
@@ -10,8 +9,8 @@ use crate::error::AdoptionError;
 use crate::plan::{ImportPlan, PlannedServer};
 use crate::references::references;
 
-/// Saves a plan's new servers. `secrets` are the stored ones; `check_name` refuses a name that was taken in
-/// the meantime.
+/// Saves a plan's new servers. `secrets` are the stored secrets; `check_name` refuses a name that was taken in the
+/// meantime.
 ///
 /// # Errors
 /// If a file changed in the meantime or cannot be written, or a name is taken.

@@ -1,8 +1,8 @@
-//! Undoes installations: restores a client's file, or removes codeyard's part if the file changed since.
+//! Undoes installations: restores a client's file, or removes codeyard's part if a person changed the file.
 
 use std::path::{Path, PathBuf};
 
-use clients::{ClientFile, Taken};
+use clients::{ClientFile, ReplacedServer};
 use environment::{ChangeLock, Environment, Machine};
 
 use crate::client_files::text_of;
@@ -16,7 +16,7 @@ pub struct Undo {
     installations: Vec<Installation>,
     /// Content after the undo; `None` if the file is removed.
     after: Option<Vec<u8>>,
-    /// Whether a person changed the file since, so that only codeyard's part is removed.
+    /// Whether a person changed the file after the installation, so that only codeyard's part is removed.
     pub is_partial: bool,
     /// Servers that stay unchanged, each with the reason.
     pub skipped: Vec<(String, String)>,
@@ -47,7 +47,7 @@ pub fn undo(place: &ClientFile, file: &EditedFile, data: &Path) -> Result<Undo, 
     Ok(undo)
 }
 
-/// Why there is nothing to undo: codeyard is not installed, or was installed with another data directory.
+/// The error without an installation: codeyard is not installed, or was installed with another data directory.
 fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError, AdoptionError> {
     let text = text_of(&file.path, file.bytes())?;
     let document = place.client.format().parse(&text).unwrap_or_default();
@@ -62,8 +62,7 @@ fn not_installed(place: &ClientFile, file: &EditedFile) -> Result<AdoptionError,
 }
 
 impl Undo {
-    /// Undoes one installation: restores the whole file if it is unchanged since, otherwise removes only codeyard's
-    /// part.
+    /// Undoes one installation: restores the whole file if unchanged, otherwise removes only codeyard's part.
     fn take_back(
         &mut self,
         place: &ClientFile,
@@ -87,12 +86,12 @@ impl Undo {
         let then = text_of(&file.path, before.as_deref().unwrap_or_default())?;
         let taken = installation.taken.iter().filter_map(|keys| {
             let (name, list) = keys.split_last()?;
-            Some(Taken {
+            Some(ReplacedServer {
                 list: list.to_vec(),
                 name: name.clone(),
             })
         });
-        let taken: Vec<Taken> = taken.collect();
+        let taken: Vec<ReplacedServer> = taken.collect();
         let restored = clients::restore(place.client, &now, &then, &taken, &installation.entry);
         let restored = restored.map_err(|error| {
             let diff = diff(

@@ -29,7 +29,7 @@ pub enum Client {
     Goose,
 }
 
-/// How to make a client skip a server that stays in its file.
+/// A client's switch to disable a server that stays in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Switch {
     /// `"disabled": true` in the entry.
@@ -38,20 +38,20 @@ pub(crate) enum Switch {
     Enabled,
     /// The server's name in the list `mcp.excluded`.
     Excluded,
-    /// The client has no switch; only removing the entry disables the server.
+    /// No switch: only removing the entry disables the server.
     None,
 }
 
-/// Where a client reads the token for a server over HTTP.
+/// The place of the token for a server over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenPlace {
-    /// In an environment variable that the entry names.
+    /// An environment variable that the entry names.
     Variable,
-    /// A person enters the token once, and the client stores it.
+    /// An input: a person enters the token once, and the client stores it.
     Input,
-    /// In the entry itself.
+    /// The entry itself.
     Entry,
-    /// Nowhere: the client's file cannot name a server over HTTP.
+    /// No place: the client's file cannot name a server over HTTP.
     Nowhere,
 }
 
@@ -153,7 +153,7 @@ impl Client {
         !matches!(self, Client::ClaudeDesktop | Client::Zed | Client::Goose)
     }
 
-    /// Where the client reads the token of a server over HTTP.
+    /// The place of the token for a server over HTTP.
     pub fn token_place(self) -> TokenPlace {
         match self {
             Client::ClaudeDesktop => TokenPlace::Nowhere,

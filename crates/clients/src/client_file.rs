@@ -1,11 +1,11 @@
-//! Paths of clients' files on Linux, macOS and Windows, and the client that a file belongs to.
+//! Paths of clients' files on Linux, macOS and Windows, and recognition of a file's client.
 
 use std::path::{Path, PathBuf};
 
 use crate::client::Client;
 use crate::document::{Format, Unreadable};
 
-/// The facts that file paths depend on, as values: so one system can compute the paths of another.
+/// The facts that decide file paths, as values, so that one system can compute another system's paths.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// `linux`, `macos` or `windows`, as in `std::env::consts::OS`.
@@ -20,7 +20,7 @@ pub struct Surroundings {
     pub claude: Option<PathBuf>,
     /// `CODEX_HOME`, if set.
     pub codex: Option<PathBuf>,
-    /// The directory in which the command was started.
+    /// The current directory of the command.
     pub current: PathBuf,
 }
 
@@ -80,7 +80,7 @@ impl Surroundings {
         }
     }
 
-    /// `~/.config`, or the directory that the user set instead.
+    /// `~/.config`, or the user's setting.
     fn dotted(&self) -> PathBuf {
         match &self.config {
             Some(config) if self.os != "macos" => config.clone(),
@@ -88,8 +88,7 @@ impl Surroundings {
         }
     }
 
-    /// The client of the file at an absolute path. Decided by the path, the file's name in a project, or the key of
-    /// its list.
+    /// The client of the file at an absolute path: by path, by the file's name in a project, or by the key of its list.
     ///
     /// # Errors
     /// The file belongs to no client, or cannot be parsed.
@@ -139,7 +138,7 @@ impl Surroundings {
     }
 }
 
-/// The client that looks for this file in a project.
+/// The client that reads this file in a project.
 fn of_project(path: &Path) -> Option<Client> {
     let ends = |end: &str| path.ends_with(end);
     match () {
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_system_has_its_places() {
+    fn each_system_has_its_paths() {
         for (os, client, file) in [
             (
                 "linux",
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_move_them() {
+    fn variables_change_paths() {
         let moved = Surroundings {
             config: Some("/x".into()),
             claude: Some("/c".into()),
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_whose_it_is() {
+    fn a_file_s_client_is_recognised() {
         #[track_caller]
         fn check(path: &str, text: &str, client: Client, project: Option<&str>) {
             let place = on("linux").place_of(Path::new(path), text).unwrap();

@@ -28,7 +28,7 @@ pub enum Format {
     Yaml,
 }
 
-/// Why a text is not a client's file; never contains a value of the file.
+/// An error in the text of a client's file; contains no values of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Unreadable {
     /// The first wrong line, from 1.
@@ -144,9 +144,8 @@ struct Anchored {
     nodes: usize,
 }
 
-/// Refuses a text that would be too large as values, by reading only its events. A few bytes add a nesting level, and
-/// the recursive parser could exhaust the stack. Each alias becomes a copy, so aliases of aliases may need more values
-/// than memory can hold.
+/// Refuses a text whose tree would be too deep or too large, by reading only events. Deep nesting would exhaust the
+/// recursive parser's stack. Each alias becomes a copy, so nested aliases would exhaust memory.
 fn bounded(text: &str) -> Result<(), Unreadable> {
     let mut open = vec![Open::default()];
     let mut anchors: HashMap<usize, Anchored> = HashMap::new();
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_three_say_the_same() {
+    fn the_three_formats_give_equal_values() {
         let expected = json!({"a": {"b": [1, true, "x"], "c": 1.5}});
         for (format, text) in [
             (
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_has_a_line_and_no_value() {
+    fn errors_have_a_line_and_no_value() {
         for (format, text, line) in [
             (Format::Json, "{\n  \"a\": \"secret\",\n  \"b\": \n", 3),
             (Format::Json, "{\n \"a\": \"secret\" \"b\"}", 2),
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_deep_is_refused_with_its_line() {
+    fn deep_nesting_is_refused_with_its_line() {
         let rep = |text: &str, number: usize| text.repeat(number);
         let anchors: String = (1..60)
             .map(|n| format!("a{n}: &a{n} {}*a{}{}\n", rep("[", 60), n - 1, rep("]", 60)))
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_become_too_large_a_tree_is_refused() {
+    fn a_text_with_too_large_a_tree_is_refused() {
         for (format, text) in [
             (Format::Json, format!("[{}0]", "0,".repeat(500_000))),
             (Format::Toml, "a=0\n".repeat(200_000)),

@@ -1,7 +1,6 @@
 //! Adds codeyard to a client's file and disables other servers; all other bytes stay the same.
 //!
-//! Every edited text is parsed again and compared with the intended document. A text with a different meaning is never
-//! returned.
+//! Parses every edited text again, compares it with the intended document, and fails on a difference.
 
 mod entry;
 mod http;
@@ -23,19 +22,18 @@ pub use entry::data;
 pub use http::TOKEN_VARIABLE;
 pub use restore::{Restored, restore};
 pub(crate) use step::OURS;
-pub use step::{BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, Taken};
+pub use step::{BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, ReplacedServer};
 
 /// The changed text; the same text if there is nothing to change.
 ///
 /// # Errors
-/// The file cannot be parsed, cannot be changed without touching anything else, or has another
-/// server of our name.
+/// The file cannot be parsed, cannot be changed in isolation, or has another server of our name.
 pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refused> {
     let document = client.format().parse(text)?;
     let own_list = vec![client.list().to_owned()];
     let mcp = vec!["mcp".to_owned()];
     let mut steps = Vec::new();
-    let inner: Vec<Vec<String>> = wish.take.iter().map(Taken::path).collect();
+    let inner: Vec<Vec<String>> = wish.take.iter().map(ReplacedServer::path).collect();
     for (taken, path) in wish.take.iter().zip(&inner) {
         steps.push(match client.switch() {
             Switch::Disabled => Step::Set(path, "disabled", true.into()),
@@ -64,12 +62,12 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
     edited(client.format(), text, document, steps)
 }
 
-/// Codeyard's present entry in a client's file.
+/// Codeyard's current entry in a client's file.
 pub fn installed(client: Client, document: &Value) -> Option<&Value> {
     document.get(client.list())?.get(OURS)
 }
 
-/// The entry for a client that has none.
+/// A new entry for a client.
 pub fn fresh(client: Client, entry: &OwnEntry) -> Value {
     match entry {
         OwnEntry::Process(entry) => entry::fresh(client, entry),

@@ -1,4 +1,4 @@
-//! Translates a client's server entry to the form of our `mcpServers`.
+//! Translates a client's server entry to an entry of our `mcpServers`.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::filter::{Filter, Names};
 use crate::variables::Translator;
 
-/// Fields without effect on the started process; omitting them needs no note.
+/// Fields without effect on the started process, which are omitted without a note.
 const IGNORED: [&str; 16] = [
     "type",
     "transport",
@@ -32,13 +32,13 @@ const IGNORED: [&str; 16] = [
     "required",
 ];
 
-/// Fields that list the only tools the model may use.
+/// Fields with the only tools that the model may use.
 const ALLOW_LISTS: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "available_tools"];
 
-/// Fields that list tools the model may not use.
+/// Fields with tools that the model may not use.
 const DENY_LISTS: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
 
-/// Fields with which the client confirms calls or confines the server.
+/// Fields that make the client confirm calls or confine the server.
 const GUARDS: [&str; 7] = [
     "sandboxEnabled",
     "sandbox",
@@ -65,7 +65,7 @@ pub(crate) struct Translated {
     pub(crate) gaps: Vec<String>,
 }
 
-/// Translates an entry. The error says why codeyard cannot use the entry as a server.
+/// Translates an entry. The error is the reason why codeyard cannot use the entry.
 pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
     let Value::Object(fields) = entry else {
         return Err("is not an object".to_owned());
@@ -121,7 +121,7 @@ impl<'a> EntryReader<'a> {
         }
         let is_extension = self.fields.get("source").and_then(Value::as_str) == Some("extension");
         if is_extension {
-            return Err("is an extension, which keeps its command to itself".to_owned());
+            return Err("is an extension, whose command codeyard cannot read".to_owned());
         }
         self.used.extend(["serverUrl", "httpUrl", "url", "uri"]);
         let address = ["serverUrl", "httpUrl", "url", "uri"]
@@ -196,7 +196,7 @@ impl<'a> EntryReader<'a> {
                 Some(_) => return Err(format!("`{key}` is not an object")),
             }
         }
-        // Codex passes on variables if they exist; variables in Goose's keyring must exist.
+        // Codex passes variables if they exist. Variables in Goose's keyring must exist.
         for (key, end) in [("env_vars", ":-}"), ("env_keys", "}")] {
             for name in self.variable_names(key)? {
                 let value = format!("${{{name}{end}");
@@ -344,8 +344,7 @@ impl<'a> EntryReader<'a> {
         self.fields.get(key).filter(|value| !value.is_null())
     }
 
-    /// Notes the omitted fields. A field that hid tools from the model becomes a gap, so that a person must review the
-    /// entry.
+    /// Adds notes about omitted fields. A field that hides tools becomes a gap, so that a person must review the entry.
     fn note_the_rest(&mut self) {
         let is_left = |key: &&str| !self.used.contains(key) && !IGNORED.contains(key) && self.has(key);
         let rest: Vec<&str> = self.fields.keys().map(String::as_str).filter(is_left).collect();
@@ -383,7 +382,7 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// A list in its effective form: in `includeTools`, Gemini CLI reads `name(...)` as the name.
+    /// The effective list: Gemini CLI reads `name(...)` in `includeTools` as the name.
     fn plain(&self, key: &str, value: &Value) -> Value {
         let names = value.as_array().filter(|_| key == "includeTools");
         let Some(names) = names.filter(|_| self.translator.client == Client::GeminiCli) else {

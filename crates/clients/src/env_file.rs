@@ -30,7 +30,7 @@ fn value_of(text: &str) -> String {
     match (between('"'), between('\'')) {
         (Some(inner), _) => inner.replace("\\n", "\n"),
         (_, Some(inner)) => inner.to_owned(),
-        // A comment starts after a blank; a `#` within a value starts no comment.
+        // A comment starts after a blank; a `#` within a value is part of the value.
         (None, None) => text
             .split_once(" #")
             .map_or(text, |(value, _)| value)

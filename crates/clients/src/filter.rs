@@ -1,8 +1,8 @@
-//! A client's lists of shown and hidden tools, and our rules with the same effect.
+//! A client's lists of shown and hidden tools, and equivalent rules of ours.
 
 use serde_json::{Map, Value, json};
 
-/// Rule names of everything else that servers offer; a client's tool lists do not restrict it.
+/// Rules for resources, prompts and completions, which a client's tool lists do not restrict.
 const OFFERS: [&str; 3] = ["resources/*", "prompts/*", "completion/*"];
 
 /// Meaning of a list of tools.
@@ -26,7 +26,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The list of a field. `None` if it is not a list of names, or if our rules could not match a name exactly.
+    /// The list in a field. `None` for another type, or if our rules cannot match a name exactly.
     pub(crate) fn of(key: &str, value: &Value, names: Names) -> Option<Filter> {
         let name = |value: &Value| {
             let name = value.as_str()?;
@@ -49,8 +49,7 @@ impl Filter {
         self.tools.iter().any(|named| named == tool) == self.is_only()
     }
 
-    /// Whether an entry of ours hides at least the same tools, given its `allow` and `forbidden`, which covers all
-    /// other rules.
+    /// Whether an entry of ours hides at least the same tools. `forbidden` covers all rules except the entry's `allow`.
     pub fn is_met(&self, server: &str, allow: &[String], forbidden: impl Fn(&str) -> bool) -> bool {
         if self.is_only() {
             let wanted = self.patterns(server);
@@ -60,7 +59,7 @@ impl Filter {
         }
     }
 
-    /// The remedy, so that a server of that name offers no more tools than before.
+    /// The remedy, so that our server with this name offers no more tools than before.
     pub fn told(&self, server: &str) -> String {
         let does = if self.is_only() {
             "shows the model only some tools"
@@ -80,7 +79,7 @@ impl Filter {
         if self.is_only() { "allow" } else { "deny" }
     }
 
-    /// Our field's patterns for a server of that name.
+    /// Our field's patterns for a server with this name.
     fn patterns(&self, server: &str) -> Vec<String> {
         let tools = self.tools.iter().map(|tool| pattern(server, &escaped(tool)));
         let offers = OFFERS.iter().map(|offer| pattern(server, offer));
@@ -118,7 +117,7 @@ fn escaped(name: &str) -> String {
     pattern
 }
 
-/// A pattern without the server's name and a separator at its beginning; rules of an entry may not start so.
+/// A pattern that does not begin with the server's name and a separator, which rules of an entry must not.
 fn pattern(server: &str, text: &str) -> String {
     let loosened = |name: &str| name.to_lowercase().replace('-', "_");
     let mut separators = text.match_indices(['.', '/']);
@@ -176,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_no_rule_means_is_none() {
+    fn a_list_without_equivalent_rules_is_none() {
         for value in [json!(["rm", 1]), json!("rm"), json!([""]), json!([" rm"])] {
             assert_eq!(Filter::of("excludeTools", &value, Names::Hidden), None, "{value}");
         }
     }
 
     #[test]
-    fn what_an_entry_lacks_is_told() {
+    fn missing_rules_of_an_entry_are_reported() {
         let list = never(&["rm", "mv"]);
         assert!(list.is_met("a", &[], |tool| ["rm", "mv", "x"].contains(&tool)));
         assert!(!list.is_met("a", &[], |tool| tool == "rm"));

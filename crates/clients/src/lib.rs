@@ -1,6 +1,6 @@
-//! Files of MCP clients: where they are, what their entries mean, and edits that leave the rest unchanged.
+//! Files of MCP clients: paths, meaning of entries, and edits that leave all other text unchanged.
 //!
-//! Pure: paths are computed from values, files are texts. The caller reads and writes.
+//! Pure: computes paths from values, and handles files as texts. The caller reads and writes.
 
 mod client;
 mod client_file;
@@ -19,8 +19,8 @@ pub use client::{Client, TokenPlace};
 pub use client_file::{ClientFile, Surroundings};
 pub use document::{Format, Unreadable};
 pub use edit::{
-    BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, Restored, TOKEN_VARIABLE, Taken, change,
-    data, fresh, installed, own_texts, restore,
+    BearerToken, Change, HttpEntry, OwnEntry, ProcessEntry, Refused, ReplacedServer, Restored,
+    TOKEN_VARIABLE, change, data, fresh, installed, own_texts, restore,
 };
 pub use env_file::env_file;
 pub use filter::Filter;

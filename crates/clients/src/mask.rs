@@ -10,8 +10,8 @@ mod yaml;
 use crate::document::Format;
 use shown::Mask;
 
-/// The text for display: every text and number is hidden, except those in `shown`. A comment is hidden if it contains
-/// more than plain words or mentions a secret.
+/// The text for display. Hides every text and number that is not in `shown`. Hides comments that contain more than
+/// plain words or mention a secret.
 pub fn masked(format: Format, text: &str, shown: &[String]) -> String {
     let mask = Mask { shown };
     match format {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::{found, is_plain};
 
-/// Minimum bytes of a secret that is also searched within other texts.
+/// Minimum bytes of a secret to search within other texts.
 const SHORTEST_PART: usize = 4;
 
 /// Fields whose members are request headers.
@@ -61,7 +61,7 @@ impl Texts {
         }
     }
 
-    /// Reads a command's words, where an option names the next word; also reads any other list.
+    /// Reads a list. In a command, an option names the next word.
     fn read_list(&mut self, name: &str, items: &[Value]) {
         let definition = json!({"command": items.first(), "args": items.get(1..)});
         self.secret
@@ -100,7 +100,7 @@ impl Texts {
     }
 }
 
-/// Whether a header consists of variables only, apart from its scheme.
+/// Whether a header consists only of variables after its scheme.
 fn is_reference(text: &str) -> bool {
     let value = text.rsplit(' ').next().unwrap_or_default();
     value.starts_with("${") && value.ends_with('}') && !value.contains(":-")
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_a_secret_elsewhere_is_none() {
+    fn a_text_that_is_a_secret_elsewhere_is_hidden() {
         check(
             json!({"a": {"env": {"DB_PASSWORD": "postgres", "DB_USER": "postgres", "DB_URL": "//postgres@h"}}}),
             &[],

@@ -18,17 +18,17 @@ pub struct ClientServer {
     pub name: String,
     /// Keys of its list, from the top.
     pub list: Vec<String>,
-    /// Whether the client uses it.
+    /// Whether the client uses the server.
     pub is_enabled: bool,
-    /// The entry in the form of our `mcpServers`, secrets included; the error says why it cannot be used.
+    /// The entry in the form of our `mcpServers`, including secrets, or the reason why codeyard cannot use it.
     pub definition: Result<Map<String, Value>, String>,
-    /// A file of further variables for the server, with our form of variables.
+    /// Path of a file of further variables, in our variable syntax.
     pub env_file: Option<String>,
     /// The client's lists of tools; the definition has equivalent rules.
     pub filters: Vec<Filter>,
-    /// Notes about parts that are omitted or change their meaning.
+    /// Notes about omitted and changed parts.
     pub notes: Vec<String>,
-    /// What a person must do before the server can be used.
+    /// Steps that a person must take before the server can be used.
     pub gaps: Vec<String>,
 }
 
@@ -40,8 +40,7 @@ impl ClientServer {
     }
 }
 
-/// The servers of a file, in order. `current` selects the directory-specific servers that Claude
-/// Code keeps in the user's file.
+/// The servers of a file, in order. `current` selects Claude Code's servers for one directory in the user's file.
 ///
 /// # Errors
 /// The file is not in the client's format.
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_is_known() {
+    fn disabled_servers_are_recognised() {
         let gemini =
             r#"{"mcp": {"excluded": ["b"]}, "mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}"#;
         assert_eq!(
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_none_is_said() {
+    fn a_list_of_another_type_is_an_error() {
         let place = ClientFile {
             client: Client::Cursor,
             path: "/f".into(),

@@ -1,4 +1,4 @@
-//! Finds literal secrets in an entry, so that they can be stored elsewhere and never shown.
+//! Finds literal secrets in an entry, to store them elsewhere and hide them.
 
 mod arguments;
 mod found;
@@ -45,8 +45,8 @@ impl fmt::Display for RemainingSecret {
 }
 
 /// Replaces each literal secret of an entry in our form by `${NAME}`. `keep` receives a suggested name and the secret,
-/// and returns the name under which the secret is stored. Text that could be a command stays, because a person decides
-/// by the shown text. Returns the secrets that stay.
+/// and returns the name of the stored secret. Text that could be a command stays visible for a person's review.
+/// Returns the secrets that stay.
 pub fn hide(
     server: &str,
     definition: &mut Map<String, Value>,
@@ -99,7 +99,7 @@ impl Hider<'_> {
         format!("${{{}}}", (self.keep)(&variable(self.server, name), secret))
     }
 
-    /// A value with its secrets hidden; `None` if it holds none.
+    /// A value with its secrets hidden; `None` without secrets.
     fn value(&mut self, position: Position, name: &str, text: &str) -> Option<String> {
         let (scheme, rest) = bare(text);
         if text.contains("${") {
@@ -134,7 +134,7 @@ impl Hider<'_> {
         let mut rest = text;
         while let Some((_, inner, after)) = reference(rest, "${") {
             rest = after;
-            // Text that is not a variable name belongs to another program's syntax and is reported as such.
+            // Other text belongs to another program's syntax, which is reported elsewhere.
             let Some((name, default)) = inner.split_once(":-").filter(|(name, _)| is_name(name)) else {
                 continue;
             };
@@ -259,7 +259,7 @@ impl Hider<'_> {
     }
 }
 
-/// The name that decides whether a parameter is secret.
+/// The part of a parameter's name that marks a secret.
 fn parameter(name: &str) -> &str {
     if PARAMETERS.contains(&name.to_ascii_lowercase().as_str()) {
         "token"

@@ -10,12 +10,12 @@ pub(crate) struct Translator<'a> {
     pub(crate) project: Option<&'a Path>,
     /// Notes for a person, without duplicates.
     pub(crate) notes: Vec<String>,
-    /// What a person must do before the entry can be used, without duplicates.
+    /// Steps that a person must take before the entry can be used, without duplicates.
     pub(crate) gaps: Vec<String>,
 }
 
 impl Translator<'_> {
-    /// The text in our syntax. A form without an equivalent stays unchanged and becomes a gap.
+    /// The text in our syntax. A reference without an equivalent stays unchanged and becomes a gap.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let text = match self.client {
             Client::Opencode => self.braces(text),
@@ -79,7 +79,7 @@ impl Translator<'_> {
             "pathSeparator" | "/" => "/".to_owned(),
             _ if folder.is_some() => folder.flatten().unwrap_or_else(|| {
                 self.gap(format!(
-                    "`{kept}` is whichever project is open in {}; write the directory in its place",
+                    "`{kept}` is the open project in {}; replace it with the directory",
                     self.client
                 ));
                 kept
@@ -88,7 +88,7 @@ impl Translator<'_> {
             name if is_name(name) && (inner == name || rest.starts_with('-')) => {
                 if !self.client.expands() {
                     self.note(format!(
-                        "{} passes `{kept}` on as it is; codeyard puts the variable's value in its place",
+                        "{} passes `{kept}` unchanged; codeyard replaces it with the variable's value",
                         self.client
                     ));
                 }
@@ -96,13 +96,13 @@ impl Translator<'_> {
             }
             "file" => {
                 self.gap(format!(
-                    "`{kept}` is the content of that file; write it into a variable or into secrets.json and name that"
+                    "`{kept}` is the content of that file; write the content into a variable or into secrets.json and name that"
                 ));
                 kept
             }
             _ => {
                 self.gap(format!(
-                    "`{kept}` has no meaning for codeyard; write the value in its place"
+                    "`{kept}` has no meaning for codeyard; replace it with the value"
                 ));
                 kept
             }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_has_its_own() {
+    fn each_client_s_syntax_is_translated() {
         use Client::*;
         check(Cursor, "a ${env:TOKEN} b", "a ${TOKEN} b", "");
         check(Cursor, "${userHome}/x${/}y${pathSeparator}z", "${HOME}/x/y/z", "");
@@ -205,7 +205,7 @@ mod tests {
         check(ClaudeCode, "${A:-b} $C", "${A:-b} $C", "");
         check(GeminiCli, "$A-${B}-${C:-d}-$5-$", "${A}-${B}-${C:-d}-$5-$", "");
         check(Opencode, "Bearer {env:KEY} {x}", "Bearer ${KEY} {x}", "");
-        check(Codex, "${HOME}/x", "${HOME}/x", "as it is");
+        check(Codex, "${HOME}/x", "${HOME}/x", "unchanged");
         check(Zed, "plain $HOME {}", "plain $HOME {}", "");
         check(Windsurf, "${env:A}${env:B}", "${A}${B}", "");
         check(Cursor, "${unclosed", "${unclosed", "");
@@ -215,7 +215,7 @@ mod tests {
                 Cursor,
                 "${workspaceFolder}/db",
                 "${workspaceFolder}/db",
-                "whichever project",
+                "the open project",
             ),
             (
                 VsCode,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_project_is_known_for_its_own_file() {
+    fn a_project_s_own_file_has_a_known_project() {
         let (text, notes) = translated(
             Client::VsCode,
             Some("/p/shop"),

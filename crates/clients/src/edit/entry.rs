@@ -1,4 +1,4 @@
-//! Codeyard's entry in each client's form, merged with a person's additions.
+//! Codeyard's entry in each client's format, merged with a person's additions.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     let env: Vec<(&str, &str)> = env.map(|(name, value)| (&**name, &**value)).collect();
     for (name, default) in PLACES {
         let place = |variables: &[(&str, &str)]| place(name, variables, &wish.home.join(default));
-        // A value that the client fills in counts as equal.
+        // A value with a client's variable counts as equal.
         if let (Some(old), Some(new)) = (place(&given), place(&env))
             && old != new
         {
@@ -52,7 +52,7 @@ pub(super) fn entry(client: Client, wish: &ProcessEntry, there: Option<&Value>) 
     entry.shift_remove("disabled");
     for (field, value) in fresh {
         let merged = match (field.as_str(), old.get(field)) {
-            // A person's additional arguments stay, unless the new entry sets different ones.
+            // A person's additional arguments stay, unless the new entry sets different arguments.
             ("args", Some(Value::Array(old))) if has_all(old, &wish.args) => old.clone().into(),
             ("command", Some(Value::Array(words))) if has_all(words, &wish.args) => {
                 let program = std::iter::once(Value::from(wish.command.as_str()));
@@ -97,8 +97,8 @@ fn is_place(name: &str) -> bool {
     PLACES.iter().any(|(place, _)| *place == name)
 }
 
-/// The directory that a variable in `variables` names; `None` if the client fills it in. Relative paths are ignored,
-/// as the XDG specification requires.
+/// The directory in a variable of `variables`; `None` if the value has a client's variable. Ignores relative paths, as
+/// the XDG specification requires.
 fn place(name: &str, variables: &[(&str, &str)], default: &Path) -> Option<PathBuf> {
     let value = variables.iter().find(|(given, _)| *given == name);
     match value.map(|(_, value)| *value) {
@@ -190,10 +190,10 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     is_ours && args.contains(&"mcp") && args.first() != Some(&"demo-server")
 }
 
-/// Description, for clients that require one.
+/// Description, for clients that require a description.
 pub(super) const DESCRIPTION: &str = "Programs that call MCP tools";
 
-/// Seconds of a call, for clients that require a limit.
+/// Time limit of a call in seconds, for clients that require a limit.
 pub(super) const TIMEOUT: u32 = 300;
 
 /// Variables that set our files' directories, with the defaults below the home directory.
@@ -220,7 +220,7 @@ pub(super) fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     texts
 }
 
-/// The entry for a client that has none.
+/// A new entry for a client.
 pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     let ProcessEntry {
         command,
@@ -269,8 +269,8 @@ pub(super) fn fresh(client: Client, wish: &ProcessEntry) -> Value {
     entry
 }
 
-/// A client's reference to one of its own environment variables; `None` if the client has no such syntax, or sets it
-/// in another field.
+/// A client's reference to an environment variable of its own; `None` without such syntax, or if another field sets
+/// the variable.
 pub(super) fn reference(client: Client, name: &str) -> Option<String> {
     match client {
         Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),

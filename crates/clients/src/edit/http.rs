@@ -88,7 +88,7 @@ fn with_headers(old: &Map<String, Value>, ours: &Value) -> Value {
     Value::Object(headers)
 }
 
-/// The entry for a client that has none.
+/// A new entry for a client.
 pub(super) fn fresh(client: Client, wish: &HttpEntry) -> Value {
     let url = &wish.url;
     let mut entry = match client {
@@ -121,7 +121,7 @@ pub(super) fn fresh(client: Client, wish: &HttpEntry) -> Value {
     entry
 }
 
-/// The header that refers to the token; `None` if an entry cannot refer to one.
+/// The header that refers to the token; `None` if an entry cannot refer to a token.
 fn referring_header(client: Client) -> Option<String> {
     let token = match client.token_place() {
         TokenPlace::Input => format!("${{input:{INPUT}}}"),
@@ -138,7 +138,7 @@ fn own_input() -> Value {
     json!({"type": "promptString", "id": INPUT, "description": "Token of codeyard", "password": true})
 }
 
-/// Adds the input, if an entry refers to a missing one.
+/// Adds the input, if an entry refers to it and it is missing.
 pub(super) fn input(client: Client, wish: &HttpEntry, document: &Value) -> Option<Step<'static>> {
     let is_wanted = client.token_place() == TokenPlace::Input && wish.token.is_some();
     (is_wanted && !has_input(document)).then(|| Step::Append(&[], INPUTS, own_input()))

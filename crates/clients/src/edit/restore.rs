@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::step::{OURS, Refused, Step, Taken};
+use super::step::{OURS, Refused, ReplacedServer, Step};
 use super::{edited, http, installed};
 use crate::client::{Client, Switch, TokenPlace};
 
@@ -15,16 +15,16 @@ pub struct Restored {
     pub left: Vec<(String, String)>,
 }
 
-/// Removes our entry if it still equals `written`, and restores the replaced servers as in `original`. Everything else
+/// Removes our entry if it still equals `written`, and restores the replaced servers from `original`. All other text
 /// stays unchanged.
 ///
 /// # Errors
-/// Our entry has changed since, or the file cannot be parsed, or an edit would change other parts of the file.
+/// Our entry was changed, the file cannot be parsed, or an edit would change other parts of the file.
 pub fn restore(
     client: Client,
     text: &str,
     original: &str,
-    taken: &[Taken],
+    taken: &[ReplacedServer],
     written: &Value,
 ) -> Result<Restored, Refused> {
     let document = client.format().parse(text)?;
@@ -33,11 +33,13 @@ pub fn restore(
         Some(found) if found == written => {}
         Some(_) => {
             return Err(Refused::Differs(
-                "its entry `codeyard` is not the one that was written".to_owned(),
+                "its entry `codeyard` differs from the written entry".to_owned(),
             ));
         }
         None => {
-            return Err(Refused::Differs("it has no entry `codeyard` any more".to_owned()));
+            return Err(Refused::Differs(
+                "it no longer has an entry `codeyard`".to_owned(),
+            ));
         }
     }
     let own_list = vec![client.list().to_owned()];
@@ -51,15 +53,15 @@ pub fn restore(
         list.is_some_and(|list| list.iter().any(|known| known == name))
     };
     let mut left = Vec::new();
-    let inner: Vec<Vec<String>> = taken.iter().map(Taken::path).collect();
+    let inner: Vec<Vec<String>> = taken.iter().map(ReplacedServer::path).collect();
     for (taken, path) in taken.iter().zip(&inner) {
         let (now, then) = (at(&document, path), at(&before, path));
         let mut leave = |why: &str| left.push((taken.name.clone(), why.to_owned()));
         match (client.switch(), now, then) {
-            (Switch::None, Some(_), _) => leave("it is there again"),
+            (Switch::None, Some(_), _) => leave("the file has it again"),
             (Switch::None, None, Some(then)) => steps.push(Step::Set(&taken.list, &taken.name, then.clone())),
-            (_, None, _) => leave("it is gone from the file"),
-            (_, _, None) => leave("it was not there before"),
+            (_, None, _) => leave("the file no longer has it"),
+            (_, _, None) => leave("the original does not have it"),
             (Switch::Disabled, Some(now), Some(then)) => {
                 steps.extend(switched_back(path, ("disabled", true), now, then));
             }

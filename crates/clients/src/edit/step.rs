@@ -1,4 +1,4 @@
-//! The changes of a client's file, their steps, and the reasons to refuse them.
+//! Changes of a client's file, their steps and refusals.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ pub(crate) const OURS: &str = "codeyard";
 /// A change of a client's file.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// How the client reaches codeyard.
+    /// Codeyard's entry.
     pub entry: OwnEntry,
     /// Servers that the client must stop using.
-    pub take: Vec<Taken>,
+    pub take: Vec<ReplacedServer>,
 }
 
-/// How a client reaches codeyard.
+/// Codeyard's entry in a client's file.
 #[derive(Debug, Clone)]
 pub enum OwnEntry {
     /// The client starts codeyard and uses standard input and output.
@@ -28,7 +28,7 @@ pub enum OwnEntry {
     Http(HttpEntry),
 }
 
-/// How a client starts codeyard.
+/// An entry with which a client starts codeyard.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessEntry {
     /// The program.
@@ -37,18 +37,18 @@ pub struct ProcessEntry {
     pub args: Vec<String>,
     /// Variables set for the process.
     pub env: Vec<(String, String)>,
-    /// The home directory; our files are below it unless variables say otherwise.
+    /// The home directory, which contains our files by default.
     pub home: PathBuf,
-    /// Variables passed from the client's environment, for clients that pass only named ones.
+    /// Variables to pass from the client's environment, for clients that pass only named variables.
     pub passed: Vec<String>,
 }
 
-/// How a client connects to a running codeyard.
+/// An entry with which a client connects to a running codeyard.
 #[derive(Debug, Clone)]
 pub struct HttpEntry {
     /// The address.
     pub url: String,
-    /// The token that codeyard requires there.
+    /// The token that codeyard requires at the address.
     pub token: Option<BearerToken>,
 }
 
@@ -58,7 +58,7 @@ pub struct BearerToken(pub String);
 
 /// A server that the client must stop using.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct ReplacedServer {
     /// Keys of its list, from the top.
     pub list: Vec<String>,
     /// Its name.
@@ -77,7 +77,7 @@ pub enum Refused {
     /// Another server uses our name.
     #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
     Taken,
-    /// The existing entry starts codeyard with other files, and therefore with other servers.
+    /// The existing entry starts codeyard with other files and thus other servers.
     #[error(
         "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
     )]
@@ -136,9 +136,9 @@ impl fmt::Debug for BearerToken {
     }
 }
 
-// === impl Taken ===
+// === impl ReplacedServer ===
 
-impl Taken {
+impl ReplacedServer {
     /// Keys of its entry, from the top.
     pub(super) fn path(&self) -> Vec<String> {
         let name = std::iter::once(&self.name);

@@ -24,7 +24,7 @@ pub(super) const FIXTURES: [(Client, &str); 10] = [
 ];
 
 pub(super) fn wish(client: Client, take: &[&str]) -> Change {
-    let taken = |name: &&str| Taken {
+    let taken = |name: &&str| ReplacedServer {
         list: vec![client.list().to_owned()],
         name: (*name).to_owned(),
     };
@@ -68,7 +68,7 @@ pub(super) fn differences(before: &str, after: &str) -> (Vec<String>, Vec<String
 }
 
 #[test]
-fn the_entry_is_added_and_nothing_else() {
+fn only_the_entry_is_added() {
     for (client, text) in FIXTURES {
         let edited = change(client, text, &wish(client, &[])).unwrap();
         let (gone, new) = differences(text, &edited);
@@ -84,7 +84,7 @@ fn the_entry_is_added_and_nothing_else() {
 }
 
 #[test]
-fn servers_are_switched_off_or_taken_out_and_comments_stay() {
+fn servers_are_disabled_or_removed_and_comments_stay() {
     for (client, text) in FIXTURES {
         let take = match client {
             Client::ClaudeDesktop => ["crm", "orders"],
@@ -124,7 +124,7 @@ fn servers_are_switched_off_or_taken_out_and_comments_stay() {
 }
 
 #[test]
-fn line_ends_and_marks_stay() {
+fn line_ends_and_byte_order_marks_stay() {
     for (client, text) in FIXTURES {
         let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
         let take = ["crm"];
@@ -188,7 +188,7 @@ fn an_older_entry_of_ours_is_replaced() {
 }
 
 #[test]
-fn what_cannot_be_changed_safely_is_refused_with_its_line() {
+fn unsafe_edits_are_refused_with_the_line() {
     for (client, text, told) in [
         (Client::Goose, "extensions: {a: {enabled: true}}\n", "line 1"),
         (
@@ -216,7 +216,7 @@ fn what_cannot_be_changed_safely_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_list_of_what_is_allowed_gets_our_name() {
+fn an_allow_list_gets_our_name() {
     let text = "{\"mcp\": {\"allowed\": [\"a\"]}, \"mcpServers\": {\"a\": {\"command\": \"a\"}}}";
     let edited = change(Client::GeminiCli, text, &wish(Client::GeminiCli, &["a"])).unwrap();
     let value = Format::Json.parse(&edited).unwrap();
@@ -227,7 +227,7 @@ fn a_list_of_what_is_allowed_gets_our_name() {
 }
 
 #[test]
-fn variables_are_handed_on_in_each_ones_way() {
+fn variables_are_passed_in_each_client_s_syntax() {
     for (client, expected) in [
         (Client::Codex, "env_vars = [\"TOKEN\"]"),
         (Client::GeminiCli, "\"TOKEN\": \"${TOKEN}\""),
@@ -246,7 +246,7 @@ fn variables_are_handed_on_in_each_ones_way() {
 }
 
 #[test]
-fn what_a_person_added_to_our_entry_stays() {
+fn a_person_s_additions_to_our_entry_stay() {
     for (client, text) in FIXTURES {
         let told = entering(ProcessEntry {
             args: ["mcp", "--log", "debug"].map(str::to_owned).to_vec(),
@@ -309,7 +309,7 @@ fn another_server_of_our_name_is_not_replaced() {
 }
 
 #[test]
-fn our_name_is_taken_off_what_is_excluded() {
+fn our_name_is_removed_from_the_excluded_servers() {
     let text = "{\"mcp\": {\"excluded\": [\"a\", \"codeyard\"]}}";
     let edited = change(Client::GeminiCli, text, &wish(Client::GeminiCli, &[])).unwrap();
     let value = Format::Json.parse(&edited).unwrap();
@@ -317,7 +317,7 @@ fn our_name_is_taken_off_what_is_excluded() {
 }
 
 #[test]
-fn an_entry_is_taken_back_out_of_a_file_that_changed() {
+fn an_entry_is_removed_from_a_changed_file() {
     for (client, text) in FIXTURES {
         let take = match client {
             Client::ClaudeDesktop => ["crm", "orders"],
@@ -327,7 +327,7 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
         let installed_text = change(client, text, &wish).unwrap();
         let document = client.format().parse(&installed_text).unwrap();
         let written = installed(client, &document).unwrap().clone();
-        // Meanwhile the client writes something of its own.
+        // Meanwhile the client changes the file.
         let changed = match client.format() {
             Format::Json => installed_text.replacen('{', "{\n  \"numStartups2\": 43,", 1),
             Format::Toml => installed_text.replacen("model = \"o4\"", "model = \"o5\"", 1),
@@ -351,7 +351,10 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
         let error = restore(client, text, text, &wish.take, &written)
             .unwrap_err()
             .to_string();
-        assert!(error.contains("no entry `codeyard`"), "{client}: {error}");
+        assert!(
+            error.contains("no longer has an entry `codeyard`"),
+            "{client}: {error}"
+        );
     }
 }
 
@@ -418,7 +421,7 @@ fn an_entry_that_uses_other_files_stays() {
 }
 
 #[test]
-fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
+fn entries_compare_by_resolved_directories_not_by_spelling() {
     let with = |places: &[(&str, &str)]| {
         entering(ProcessEntry {
             env: places
@@ -463,7 +466,7 @@ fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
 }
 
 #[test]
-fn an_old_form_of_our_entry_is_known() {
+fn an_old_form_of_our_entry_is_recognised() {
     let text = r#"{"context_servers": {"codeyard": {"source": "custom", "command":
         {"path": "codeyard", "args": ["mcp", "--config", "/mine.json"]}}}}"#;
     let same = entering(ProcessEntry {
@@ -496,7 +499,7 @@ fn edited_of(format: Format, before: Value, step: Step<'_>) -> String {
 }
 
 #[test]
-fn all_that_we_write_may_be_shown_and_nothing_else() {
+fn only_our_own_texts_may_be_shown() {
     for client in Client::ALL {
         let wish = ProcessEntry {
             command: "/usr/bin/codeyard".to_owned(),

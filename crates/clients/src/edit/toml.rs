@@ -7,7 +7,7 @@ use super::step::{Refused, Step};
 use crate::document;
 
 pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
-    // The library writes no carriage returns. They are removed and restored, so all lines must end alike.
+    // The library writes no carriage returns. This code removes and restores them, so all lines must end alike.
     let has_returns = text.contains('\r');
     let plain = text.replace("\r\n", "\n");
     if has_returns && plain.replace('\n', "\r\n") != text {
@@ -16,7 +16,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     let mut file = document::toml(&plain)?;
     // The library terminates the last line.
     if file.to_string().trim_end_matches('\n') != plain.trim_end_matches('\n') {
-        return Err(Refused::new("the file would not stay as it is"));
+        return Err(Refused::new("an edit would change other parts of the file"));
     }
     for step in steps {
         match step {
@@ -42,7 +42,11 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
                 list.push(value_of(item));
             }
             // Codex has no such list.
-            Step::Drop(..) => return Err(Refused::new("nothing can be taken out of a list of this file")),
+            Step::Drop(..) => {
+                return Err(Refused::new(
+                    "codeyard cannot remove items from lists of this file",
+                ));
+            }
         }
     }
     let edited = file.to_string();
@@ -74,7 +78,7 @@ fn merge(table: &mut dyn TableLike, members: &Map<String, Value>) {
     }
 }
 
-/// Sets a value and keeps the comment after the old one.
+/// Sets a value and keeps the comment after the old value.
 fn set(table: &mut dyn TableLike, name: &str, mut value: toml_edit::Value) {
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {

@@ -20,7 +20,7 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
             Step::Remove(path, name) => remove(&text, path, name)?,
             // Goose has no such lists.
             Step::Append(..) | Step::Drop(..) => {
-                return Err(Refused::new("no list of this file can be changed"));
+                return Err(Refused::new("codeyard cannot change lists of this file"));
             }
         };
     }
@@ -32,9 +32,9 @@ fn set(text: &str, path: &[String], name: &str, value: &Value) -> Result<String,
     let node = document::yaml(text)?;
     let mapping = path.iter().try_fold(node.as_ref(), |node, key| {
         node.map(|node| member(node, key).map(|(_, value)| value))
-            .ok_or_else(|| Refused::new("an entry is not where it was"))
+            .ok_or_else(|| Refused::new("an entry has moved"))
     })?;
-    let mapping = mapping.ok_or_else(|| Refused::new("an entry is not where it was"))?;
+    let mapping = mapping.ok_or_else(|| Refused::new("an entry has moved"))?;
     let mut lines = Lines::of(text);
     if let Some((_, old)) = member(mapping, name) {
         let (line, column) = (old.span.start.line(), old.span.start.col());
@@ -116,7 +116,7 @@ fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String,
     if member(servers, name).is_some() {
         return Err(Refused::at(
             line,
-            &format!("there is another `{name}` already; remove it first"),
+            &format!("there is already another `{name}`; remove it first"),
         ));
     }
     let (first, indent) = first_key(servers, &lines)?;
@@ -200,7 +200,7 @@ impl Lines {
         }
     }
 
-    /// Inserts before that line.
+    /// Inserts text before a line.
     fn insert(&mut self, line: usize, text: &str) {
         if line > self.lines.len() {
             self.end();

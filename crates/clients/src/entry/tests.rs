@@ -110,7 +110,7 @@ fn addresses() {
 }
 
 #[test]
-fn what_is_no_server_is_said() {
+fn entries_that_are_not_servers_are_refused_with_a_reason() {
     refused(
         Client::Goose,
         json!({"type": "builtin", "name": "developer"}),
@@ -138,7 +138,7 @@ fn what_is_no_server_is_said() {
 }
 
 #[test]
-fn a_project_is_where_its_servers_run() {
+fn servers_of_a_project_run_in_its_directory() {
     let project = Some(Path::new("/p"));
     for (entry, cwd) in [
         (json!({"command": "a"}), "/p"),
@@ -151,7 +151,7 @@ fn a_project_is_where_its_servers_run() {
 }
 
 #[test]
-fn what_guards_tools_is_a_gap_that_names_them() {
+fn a_guard_of_tools_is_a_gap_with_their_names() {
     #[track_caller]
     fn check(client: Client, field: &str, value: Value, told: &str) {
         let entry = json!({"command": "a", field: value});
@@ -243,7 +243,7 @@ fn what_guards_tools_is_a_gap_that_names_them() {
 }
 
 #[test]
-fn a_file_of_variables_is_named() {
+fn a_file_of_variables_is_reported() {
     let entry = json!({"command": "a", "envFile": "${workspaceFolder}/.env"});
     let found = translate(Client::VsCode, Some(Path::new("/p")), &entry).unwrap();
     assert_eq!(found.env_file.as_deref(), Some("/p/.env"));

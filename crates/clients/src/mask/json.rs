@@ -41,7 +41,7 @@ fn hidden() -> String {
     format!("\"{HIDDEN}\"")
 }
 
-/// Masks a comment of several lines: after the first hidden part, all later lines are hidden.
+/// Masks a comment of several lines. Hides all lines after the first hidden part.
 fn block(text: &str) -> String {
     let mut is_hidden = comment(&text.replace('\n', " ")).ends_with(HIDDEN);
     is_hidden &= text.contains('\n');

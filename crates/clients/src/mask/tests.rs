@@ -1,4 +1,4 @@
-//! What is shown in the three formats; no spelling of a value is.
+//! Masks in the three formats: values are hidden in every spelling.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn values_are_hidden_and_structure_is_not() {
 }
 
 #[test]
-fn no_spelling_shows_one() {
+fn values_are_hidden_in_every_spelling() {
     for (format, text) in [
         (Format::Json, "{\"TOKEN\": \"s3c\\u0072et-\\\"x\"}"),
         (Format::Json, "{\"a\": \"s3cret-open\n}"),
@@ -70,7 +70,7 @@ fn no_spelling_shows_one() {
 }
 
 #[test]
-fn numbers_are_hidden_as_texts_are() {
+fn numbers_are_hidden_like_texts() {
     for (format, text) in [
         (Format::Json, "{\"PIN\": 123456, \"b\": [-12.5e3]}"),
         (Format::Toml, "PIN = 123456\nb = [-12.5e3, 2012-12-12]\n"),

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::Hider;
 use super::signs::{Position, begins_secret, is_secret, secret_word};
 
-/// Options without a value: the next word is not their value.
+/// Options without a value.
 const ALONE: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
 
 /// Options for a user name; after them, `-p` is the user's password.
 const USERS: [&str; 4] = ["-u", "-U", "--user", "--username"];
 
-/// The number of leading non-option words that decide what a program runs; these words stay visible.
+/// The number of leading non-option words that select what a program runs. These words stay visible.
 fn leading(program: &str) -> usize {
     match program {
         "npx" | "bunx" | "pnpx" | "uvx" | "sh" | "bash" | "dash" | "zsh" | "fish" | "node" | "nodejs"
@@ -69,7 +69,7 @@ pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
 }
 
 impl Words<'_> {
-    /// The next word with its secrets hidden; `None` if it holds none.
+    /// The next word with its secrets hidden; `None` without secrets.
     fn read(&mut self, hider: &mut Hider<'_>, text: &str) -> Option<String> {
         let option = std::mem::take(&mut self.option);
         let is_option = text.starts_with('-') && !(secret_word(&option).is_some() && is_odd(text));
@@ -103,9 +103,9 @@ impl Words<'_> {
         self.whole(hider, &option, text)
     }
 
-    /// Reads a word that is not a pair and does not decide what runs.
+    /// Reads a word that is not a pair and does not select what runs.
     fn whole(&self, hider: &mut Hider<'_>, option: &str, text: &str) -> Option<String> {
-        // `--header "Authorization: Bearer x"`, as mcp-remote takes it.
+        // `--header "Authorization: Bearer x"`, as for mcp-remote.
         if let Some((name, value)) = text.split_once(':')
             && !name.contains(['/', '{', ' '])
             && let bare = value.trim_start()

@@ -17,8 +17,7 @@ const SHORTEST_DRAWN: usize = 20;
 /// Minimum number of changes between letters and digits in such a text.
 const FEWEST_TURNS: usize = 4;
 
-/// Secrets of an entry in our form with expanded variables: every value that [`hide`] would hide or would leave for a
-/// person to review.
+/// Secrets of an entry in our form with expanded variables: every value that [`hide`] would hide or leave to a person.
 pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut hidden = definition.clone();
@@ -52,7 +51,7 @@ pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
     found
 }
 
-/// Whether a value with this name may be shown: nothing in it is a secret by name or by form.
+/// Whether a value with this name may be shown: no part is a secret by name or by form.
 pub fn is_plain(name: &str, value: &str) -> bool {
     let mut found = BTreeSet::new();
     // The value of a reference is stored elsewhere; its default is part of this text.
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_found_wherever_they_stand() {
+    fn secrets_are_found_at_every_place() {
         check(
             json!({"args": ["--token=abc1", "--api-key", "abc2"]}),
             &["abc1", "abc2"],

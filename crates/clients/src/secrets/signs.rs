@@ -99,7 +99,7 @@ const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 /// Longest number in digits that counts as a setting.
 const SHORT_NUMBER: usize = 6;
 
-/// The position of a value decides what may be hidden: text that a person agrees to run is never hidden.
+/// The position of a value. Text that a person agrees to run is never hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// A word of the command.
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_beginnings_tell() {
+    fn names_and_prefixes_mark_secrets() {
         for (name, value, expected) in [
             ("GITHUB_TOKEN", "abc", true),
             ("API_TOKENS", "abc,def", true),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_run_is_not_hidden() {
+    fn possible_commands_are_not_hidden() {
         for value in [
             "x; touch evil",
             "sk-12345678; touch evil",

@@ -1,11 +1,11 @@
-//! Secrets in entries: what is hidden and what never is.
+//! Secrets in entries: hidden values, and commands that stay visible.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn they_are_replaced_wherever_they_stand() {
+fn secrets_are_replaced_at_every_place() {
     let mut entry = json!({
         "command": "x",
         "args": ["--api-key", "abc1", "--token=abc2", "--port", "80", "--header", "Authorization: Bearer abc3",
@@ -50,7 +50,7 @@ fn they_are_replaced_wherever_they_stand() {
 }
 
 #[test]
-fn they_hide_in_addresses_and_objects() {
+fn secrets_in_addresses_and_objects_are_replaced() {
     #[track_caller]
     fn check(text: &str, secrets: &[&str], expected: &str) {
         for field in ["env", "args", "flag", "url"] {
@@ -102,7 +102,7 @@ fn they_hide_in_addresses_and_objects() {
 }
 
 #[test]
-fn their_names_say_whose_they_are() {
+fn names_of_secrets_contain_the_server() {
     for (server, name, expected) in [
         ("crm", "CRM_TOKEN", "CODEYARD_CRM_TOKEN"),
         ("crm", "TOKEN", "CODEYARD_CRM_TOKEN"),
@@ -130,7 +130,7 @@ fn hidden(command: &str, args: &[&str]) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn what_is_run_is_never_hidden() {
+fn commands_are_never_hidden() {
     for (command, args) in [
         ("sh", &["-c", "KEY=x; touch PWNED; exec server"][..]),
         ("sh", &["-c", "KEY=evil"]),
@@ -190,7 +190,7 @@ fn secrets_among_arguments_are_hidden() {
 }
 
 #[test]
-fn variables_hide_what_is_named_so() {
+fn variables_with_secret_names_are_hidden() {
     let mut entry = json!({"env": {
         "PGCONN": "host=h password='a!b' dbname=d",
         "ADO": "Server=tcp:h,1433;User ID=u;Password=p@ss#1;",
@@ -223,7 +223,7 @@ fn variables_hide_what_is_named_so() {
 }
 
 #[test]
-fn a_secret_that_is_a_default_is_told() {
+fn a_secret_default_is_reported() {
     let told = |entry: Value| {
         let mut entry = entry;
         let stayed = hide("s", entry.as_object_mut().unwrap(), &mut |name, _| {

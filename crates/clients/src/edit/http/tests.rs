@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::edit::step::BearerToken;
 use crate::edit::tests::{FIXTURES, differences, scalars, wish as process_wish};
-use crate::edit::{Change, OwnEntry, Taken, change, fresh, installed, own_texts, restore};
+use crate::edit::{Change, OwnEntry, ReplacedServer, change, fresh, installed, own_texts, restore};
 
 const URL: &str = "http://127.0.0.1:8700/mcp";
 const TOKEN: &str = "s3cret-0123456789abcdef";
@@ -47,7 +47,7 @@ fn each_client_has_its_own_syntax() {
         };
         let shown = format!("{}{}", lines("-", &gone), lines("+", &new));
         insta::assert_snapshot!(client.id(), shown);
-        // A line may only change by its comma, when another line now follows.
+        // A line may only gain a comma, when another line now follows.
         let bare = |line: &str| line.trim_end_matches(',').to_owned();
         for line in &gone {
             assert!(new.iter().any(|new| bare(new) == bare(line)), "{client}: {line}");
@@ -55,7 +55,7 @@ fn each_client_has_its_own_syntax() {
         assert_eq!(
             change(client, &edited, &entering(with_token(TOKEN))).unwrap(),
             edited,
-            "{client}: once more changes nothing"
+            "{client}: a second edit changes nothing"
         );
         let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
         let on_windows = change(client, &windows, &entering(with_token(TOKEN))).unwrap();
@@ -64,7 +64,7 @@ fn each_client_has_its_own_syntax() {
 }
 
 #[test]
-fn a_token_stands_only_in_a_file_whose_client_can_refer_to_none() {
+fn only_files_of_clients_without_references_contain_the_token() {
     for (client, text) in fixtures() {
         let edited = change(client, text, &entering(with_token(TOKEN))).unwrap();
         assert_eq!(
@@ -87,13 +87,13 @@ fn a_token_stands_only_in_a_file_whose_client_can_refer_to_none() {
 }
 
 #[test]
-fn it_is_taken_back_out_of_a_file_that_changed() {
+fn the_entry_is_removed_from_a_changed_file() {
     for (client, text) in fixtures().chain([(Client::VsCode, "{\n}\n")]) {
         let wish = Change {
             take: process_wish(client, &["crm"]).take,
             ..entering(with_token(TOKEN))
         };
-        let take: &[Taken] = if text.contains("crm") { &wish.take } else { &[] };
+        let take: &[ReplacedServer] = if text.contains("crm") { &wish.take } else { &[] };
         let wish = Change {
             take: take.to_vec(),
             ..wish
@@ -112,7 +112,7 @@ fn it_is_taken_back_out_of_a_file_that_changed() {
 }
 
 #[test]
-fn an_input_that_was_there_stays() {
+fn an_existing_input_stays() {
     let text = r#"{"inputs": [{"id": "codeyard-token", "type": "promptString"}]}"#;
     let edited = change(Client::VsCode, text, &entering(with_token(TOKEN))).unwrap();
     let document = Client::VsCode.format().parse(&edited).unwrap();
@@ -123,7 +123,7 @@ fn an_input_that_was_there_stays() {
 }
 
 #[test]
-fn what_a_person_added_stays_and_a_new_token_takes_the_place_of_the_old() {
+fn a_person_s_additions_stay_and_a_new_token_replaces_the_old() {
     let text = format!(
         r#"{{"context_servers": {{"codeyard": {{"url": "{URL}", "headers": {{"authorization": "Bearer old", "X-Mine": "1"}}, "enabled": false}}}}}}"#
     );
@@ -146,7 +146,7 @@ fn check_refused(entry: Value, wish: &Change, told: &str) {
 }
 
 #[test]
-fn an_entry_that_leads_elsewhere_is_not_replaced() {
+fn an_entry_with_another_address_is_not_replaced() {
     let here = entering(address_of(URL));
     let there = json!({"url": "https://example.com/mcp"});
     check_refused(
@@ -170,7 +170,7 @@ fn an_entry_that_leads_elsewhere_is_not_replaced() {
 }
 
 #[test]
-fn a_client_without_addresses_is_refused_with_what_to_do() {
+fn a_client_without_addresses_is_refused_with_a_remedy() {
     let error = change(Client::ClaudeDesktop, "{}", &entering(address_of(URL))).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -179,7 +179,7 @@ fn a_client_without_addresses_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn all_that_we_write_but_the_token_may_be_shown() {
+fn own_texts_except_the_token_may_be_shown() {
     for client in Client::ALL {
         let mut entry = fresh(client, &OwnEntry::Http(with_token(TOKEN)));
         let texts = own_texts(client, &entry);

@@ -159,7 +159,7 @@ async fn the_remedy_for_an_unused_server_depends_on_the_cause() {
     home.done(&["import", "cursor", "--yes"]).await;
     let is_told = async |args: &[&str], remedy: &str| {
         let told = home.done(args).await;
-        let line = format!("codeyard has it and does not use it; {remedy}\n");
+        let line = format!("codeyard has this server but does not use it; {remedy}\n");
         assert!(told.out.contains(&line), "{line}: {told:?}");
     };
     let then = "set NOWHERE_SET where codeyard is started, then `codeyard servers enable crm`";

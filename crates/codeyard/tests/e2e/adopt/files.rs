@@ -80,10 +80,10 @@ async fn no_file_and_no_directory() {
     let home = Home::new();
     home.refused(
         &["install", "cursor", "--yes"],
-        &["there is no", ".cursor", "start Cursor once"],
+        &[".cursor", "does not exist", "start Cursor once"],
     )
     .await;
-    home.refused(&["import", "cursor"], &[".cursor/mcp.json", "is not there"])
+    home.refused(&["import", "cursor"], &[".cursor/mcp.json", "does not exist"])
         .await;
     std::fs::create_dir(home.path(".cursor")).unwrap();
     home.done(&["install", "cursor", "--yes"]).await;
@@ -147,7 +147,7 @@ async fn without_consent_nothing_is_written() {
         .await;
     home.refused(&["install", "emacs"], &["`emacs`", "claude-desktop", "goose"])
         .await;
-    home.refused(&["import", "./nowhere.json"], &["nowhere.json", "is not there"])
+    home.refused(&["import", "./nowhere.json"], &["nowhere.json", "does not exist"])
         .await;
 }
 

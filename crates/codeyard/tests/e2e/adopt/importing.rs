@@ -195,7 +195,7 @@ async fn a_missing_variable_is_named_and_stops_nothing_else() {
     let home = Home::with(CURSOR, &fixture("cursor.json"));
     let imported = home.done(&["import", "cursor", "--yes"]).await;
     for words in [
-        "here: `${workspaceFolder}` is whichever project is open in Cursor",
+        "here: `${workspaceFolder}` is the open project in Cursor",
         "orders: the variable ORDERS_TOKEN is not set",
         "when that is done, `codeyard servers enable orders`",
     ] {

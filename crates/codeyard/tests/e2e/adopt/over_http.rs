@@ -206,7 +206,7 @@ async fn a_token_that_others_can_read_on_the_way_is_told() {
         "--dry-run",
     ];
     let told = home.done(&near).await.out;
-    assert!(told.contains("travels without encryption"), "{told}");
+    assert!(told.contains("sent without encryption"), "{told}");
 }
 
 #[tokio::test]

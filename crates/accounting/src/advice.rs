@@ -164,7 +164,7 @@ impl Advice {
         self.exposed > self.budget
     }
 
-    /// Takes tools in order of savings, and skips those that exceed the rest of the budget.
+    /// Takes tools in order of savings, and skips tools that exceed the rest of the budget.
     fn propose(&mut self) {
         let exposed = self
             .tools

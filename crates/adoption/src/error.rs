@@ -39,7 +39,7 @@ pub enum AdoptionError {
     Format {
         /// Its path.
         file: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         cause: clients::Unreadable,
     },
     /// The client has not created its directory yet.

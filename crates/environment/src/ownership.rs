@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::StatVfsMountFlags;
 
 /// Write bit of other users. The group bit is ignored: many machines give each user a group, and
-/// the administrator decides who is in a group.
+/// the administrator controls membership.
 const OTHERS_WRITE: u32 = 0o002;
 /// In a sticky directory, users cannot remove or rename others' files.
 const STICKY: u32 = 0o1000;

@@ -37,7 +37,7 @@ pub enum TokenTeams {
 pub struct ApiToken {
     /// Identifies the token in lists and commands.
     pub id: TokenId,
-    /// What it grants.
+    /// The token's grant.
     pub grant: Grant,
     /// Milliseconds since 1970, in UTC.
     pub created_ms: i64,

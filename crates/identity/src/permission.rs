@@ -1,4 +1,4 @@
-//! Permissions: what a role allows and a token's scopes may limit.
+//! Permissions of roles, which a token's scopes may limit.
 
 words! {
     /// S0-81: one kind of act on one kind of object.

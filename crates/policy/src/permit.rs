@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 use types::ToolRef;
 
 /// Proves that a principal may know a tool and call it with some arguments. Only [`crate::Policy::admit`]
-/// makes one.
+/// creates an admission.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "an admission is the way to a permit"]
 pub struct Admission {
     tool: ToolRef,
 }
 
-/// Proves that a principal may call this tool with these arguments. Only [`crate::Policy::authorize`] makes
-/// one.
+/// Proves that a principal may call this tool with these arguments. Only [`crate::Policy::authorize`] creates a
+/// permit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a permit stands for one call"]
 pub struct Permit {

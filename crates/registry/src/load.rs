@@ -129,7 +129,7 @@ impl Merger {
         }
     }
 
-    /// Names whose command is unreadable or differs from the accepted one.
+    /// Names whose command is unreadable or differs from the accepted command.
     fn held_back(&self, file: &Path, bytes: &[u8]) -> Vec<String> {
         if !self.accepted.has_file(file) {
             return Vec::new();

@@ -49,7 +49,7 @@ pub enum RestError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorBody {
-    /// What is wrong, for people.
+    /// The reason, for people.
     pub detail: String,
     /// Each mistake of the request, with status 422.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -62,7 +62,7 @@ pub struct ErrorBody {
 pub struct FieldError {
     /// Such as `sandbox_policy.max_memory_mb` or `tags[2]`; `body` for the body as a whole.
     pub path: String,
-    /// What is wrong, and what to write instead.
+    /// The mistake and the remedy.
     pub message: String,
 }
 

@@ -45,7 +45,7 @@ pub struct ServerView {
     /// The tools that clients see; null for a standard server, as are the following.
     #[schema(schema_with = schemas::surface_or_null)]
     pub surface: Option<&'static str>,
-    /// Language of stubs, and of programs whose call names none.
+    /// Language of stubs, and default language of programs.
     #[schema(schema_with = schemas::stub_language_or_null)]
     pub stub_language: Option<&'static str>,
     /// Rules; null mounts every tool that the caller may see.

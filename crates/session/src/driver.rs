@@ -420,7 +420,7 @@ impl Driver {
             .find(|limit| granted.limits.shown(*limit) != self.limits.shown(*limit))
     }
 
-    /// The limits of the session combined with those of the run.
+    /// The combined limits of session and run.
     fn binding(&self, own: RunLimits) -> Limits {
         Limits {
             wall_time: own.wall_time,

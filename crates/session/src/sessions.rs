@@ -210,7 +210,7 @@ impl Sessions {
         self.shared.table().report_lost(key, LossReason::Moved);
     }
 
-    /// Ends the sessions of a principal who loses access: cancels active runs and refuses queued ones. Returns when the
+    /// Ends the sessions of a principal who loses access: cancels active runs and refuses queued runs. Returns when the
     /// guests have ended, or after 8 s.
     pub async fn dismiss(&self, principal: &Principal) {
         self.end_all_of(principal, || SessionError::Dismissed).await;

@@ -44,7 +44,7 @@ pub struct Bridge {
     pub group: u32,
     /// Format of results.
     pub output: OutputMode,
-    /// `MCP_BRIDGE_STATE_DIR`: directory for what programs save, if not the data directory.
+    /// `MCP_BRIDGE_STATE_DIR`: directory for saved tools and memories, if not the data directory.
     pub state_dir: Option<PathBuf>,
     /// Variables that request a container, such as `MCP_BRIDGE_RUNTIME=podman`.
     pub container: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A failed attempt to send, by what happens to the records.
+/// A failed attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SendError {
     /// The records wait for another attempt.

@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
     /// Commits also survive a power cut. Postgres commits always do.
     WriteDurably,
     Read,
-    /// Filling an empty database from another one.
+    /// Filling an empty database from another database.
     Transfer,
 }
 

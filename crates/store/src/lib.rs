@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
-//! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! Reader  ─► a connection of its own: data of `codeyard runs`
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
-//! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens beside changes
+//! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens
 //! VirtualServers ─► a connection of its own: virtual servers of the gateway
 //! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
 //! RateWindows ─► a connection of its own: grants of rate limits

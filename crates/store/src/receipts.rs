@@ -8,8 +8,8 @@ use types::{RunId, ToolRef};
 use crate::connection::{Connection, SqlRow, Statement, Tables};
 use crate::rows::{cut, number};
 
-/// Calls that a model could not make as tool calls: calls of tool files, and requests for resources and prompts
-/// (recorded under their method names).
+/// Calls that are not possible as tool calls of a model: calls of tool files, and requests for resources and
+/// prompts (recorded under their method names).
 const OTHER_CALLS: &str =
     "(outcome = 'in_sandbox' OR tool IN ('resources/read', 'prompts/get', 'completion/complete'))";
 

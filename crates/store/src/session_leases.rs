@@ -65,7 +65,7 @@ struct Holder {
     is_alive: bool,
 }
 
-/// What a process does with a lease that it requests.
+/// The action of a process that requests a lease.
 #[derive(Debug, PartialEq, Eq)]
 enum Decision {
     Keep,

@@ -27,7 +27,7 @@ struct Resource<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// The text of a `CallToolResult` for a model: texts, including those of embedded resources, separated by line breaks.
+/// The text of a `CallToolResult` for a model: texts, also of embedded resources, separated by line breaks.
 /// Without text, the structured content. Returns any other JSON or text unchanged.
 pub fn answer_text(answer: &str) -> String {
     let Ok(result) = serde_json::from_str::<ResultTexts<'_>>(answer) else {

@@ -23,7 +23,7 @@ pub(super) const NAMES: [&str; 7] = [
     "skills_require_approval",
 ];
 
-/// The members whose refusal has system 0's text.
+/// Members with system 0's text for a refusal.
 const POLICIES: [&str; 3] = ["mount_rules", "sandbox_policy", "tokenization"];
 
 /// Languages of stubs.

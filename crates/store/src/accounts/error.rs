@@ -14,7 +14,7 @@ pub enum AccountError {
     /// The name is taken.
     #[error("{kind} '{name}' exists already")]
     Exists {
-        /// What exists.
+        /// Kind of the existing object.
         kind: AccountKind,
         /// Its name.
         name: String,
@@ -22,7 +22,7 @@ pub enum AccountError {
     /// The tenant has no such object.
     #[error("unknown {kind} '{name}'")]
     Unknown {
-        /// What is missing.
+        /// Kind of the missing object.
         kind: AccountKind,
         /// The requested name.
         name: String,

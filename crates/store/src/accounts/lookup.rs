@@ -34,7 +34,7 @@ pub enum Lookup {
 /// The caller with a valid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identified {
-    /// What the token allows now.
+    /// The token's current rights.
     pub identity: Identity,
     /// Whether `Accounts::note_use` would write. It may run after the answer.
     pub is_use_due: bool,

@@ -5,6 +5,6 @@
 pub struct AccountPage<'a> {
     /// The last name of the previous page.
     pub after: Option<&'a str>,
-    /// Most rows, 1 to 1000.
+    /// Maximum number of rows, 1 to 1000.
     pub limit: u32,
 }

@@ -25,13 +25,13 @@ pub struct NewToken<'a> {
     pub hash: &'a TokenHash,
     /// Its name in lists and commands.
     pub id: &'a TokenId,
-    /// What it grants.
+    /// The token's grant.
     pub grant: &'a Grant,
     /// The token of the request; `None` for the command line.
     pub made_by: Option<&'a TokenId>,
 }
 
-/// Whose tokens are listed.
+/// The users whose tokens are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokensOf<'a> {
     /// One user's.

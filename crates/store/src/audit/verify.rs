@@ -69,7 +69,7 @@ pub enum BadChain {
 #[derive(Debug)]
 struct Head {
     sequence: i64,
-    /// `None` if no row was ever appended, or the note was removed.
+    /// `None` without rows, or if the row of `audit_head` was removed.
     hash: Option<String>,
     /// The smallest and the largest sequence number of the table.
     first: i64,

@@ -66,7 +66,7 @@ pub struct SecurityRow {
     pub id: String,
     /// Milliseconds since 1970; the start of a call.
     pub at_ms: i64,
-    /// What happened.
+    /// The kind of the event.
     pub kind: SecurityKind,
     /// The reason of a refused run or a denied file, or the outcome of a call.
     pub detail: String,

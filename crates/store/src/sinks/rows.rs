@@ -29,7 +29,7 @@ pub struct SinkPage {
 // === impl SinkPage ===
 
 impl SinkPage {
-    /// The page of a database whose tables are gone.
+    /// The page of a database without tables.
     pub(super) fn empty(backlog: SinkBacklog) -> SinkPage {
         SinkPage {
             source: backlog.source,

@@ -18,11 +18,11 @@ pub fn actor() -> &'static AuditActor {
 
 pub struct Place {
     pub database: Database,
-    kept: Kept,
+    kept: PlaceGuard,
 }
 
 /// Deleted or stopped after the last use of the place.
-enum Kept {
+enum PlaceGuard {
     Directory(TempDir),
     Server(PostgresServer),
     Behind(Pooler, PostgresServer),
@@ -33,7 +33,7 @@ impl Place {
         let directory = tempfile::tempdir().expect("a directory");
         Place {
             database: directory.path().join("data").join(store::FILE).into(),
-            kept: Kept::Directory(directory),
+            kept: PlaceGuard::Directory(directory),
         }
     }
 
@@ -42,7 +42,7 @@ impl Place {
         let url = server.make("yard").expect("a database");
         Place {
             database: url.parse().expect("a URL"),
-            kept: Kept::Server(server),
+            kept: PlaceGuard::Server(server),
         }
     }
 
@@ -52,16 +52,16 @@ impl Place {
         let pooler = server.pooler().expect("a pooler");
         Place {
             database: pooler.url("yard").parse().expect("a URL"),
-            kept: Kept::Behind(pooler, server),
+            kept: PlaceGuard::Behind(pooler, server),
         }
     }
 
     /// Another empty database on the same server, or another directory.
     pub fn anew(&self, name: &str) -> Database {
         match &self.kept {
-            Kept::Directory(directory) => directory.path().join(name).join(store::FILE).into(),
-            Kept::Server(server) => server.make(name).expect("a database").parse().expect("a URL"),
-            Kept::Behind(pooler, server) => {
+            PlaceGuard::Directory(directory) => directory.path().join(name).join(store::FILE).into(),
+            PlaceGuard::Server(server) => server.make(name).expect("a database").parse().expect("a URL"),
+            PlaceGuard::Behind(pooler, server) => {
                 server.make(name).expect("a database");
                 pooler.url(name).parse().expect("a URL")
             }
@@ -71,15 +71,17 @@ impl Place {
     /// Runs SQL on the server without the store; returns the answer.
     pub fn ask(&self, sql: &str) -> String {
         match &self.kept {
-            Kept::Directory(_) => panic!("a file answers nothing"),
-            Kept::Server(server) | Kept::Behind(_, server) => server.psql("yard", sql).expect("an answer"),
+            PlaceGuard::Directory(_) => panic!("a file has no server"),
+            PlaceGuard::Server(server) | PlaceGuard::Behind(_, server) => {
+                server.psql("yard", sql).expect("an answer")
+            }
         }
     }
 
     /// The number that a query without the store returns.
     pub async fn number(&self, sql: &str) -> i64 {
         match (&self.kept, &self.database) {
-            (Kept::Directory(_), Database::Sqlite(file)) => {
+            (PlaceGuard::Directory(_), Database::Sqlite(file)) => {
                 let sql = sqlx::query_scalar(AssertSqlSafe(sql.to_owned()));
                 sql.fetch_one(&mut open(file).await).await.expect("a number")
             }
@@ -90,9 +92,9 @@ impl Place {
     /// Runs SQL without the store.
     pub async fn change(&self, sql: &str) {
         match (&self.kept, &self.database) {
-            (Kept::Directory(_), Database::Sqlite(file)) => change_file(file, sql).await,
-            (Kept::Server(_) | Kept::Behind(..), _) => drop(self.ask(sql)),
-            (Kept::Directory(_), Database::Postgres(_)) => unreachable!("a directory holds files"),
+            (PlaceGuard::Directory(_), Database::Sqlite(file)) => change_file(file, sql).await,
+            (PlaceGuard::Server(_) | PlaceGuard::Behind(..), _) => drop(self.ask(sql)),
+            (PlaceGuard::Directory(_), Database::Postgres(_)) => unreachable!("a directory holds files"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `doctor --fix` as an administrator meets it: what it prints, what it does, and that it does it once.
+//! `doctor --fix`: its plan, its changes, and that each change happens once.
 
 use std::fs;
 use std::process::Output;
@@ -14,7 +14,7 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A codeyard that sees an `/etc` of its own, with these lists of users and of subordinate users.
+/// A codeyard with its own `/etc`, which has these lists of users and of subordinate users.
 fn with_etc(passwd: &str, subuid: &str) -> Codeyard {
     let codeyard = Codeyard::new().unwrap();
     let etc = codeyard.directory().join("home/etc");
@@ -45,7 +45,7 @@ async fn the_plan_is_printed_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_told() {
+async fn invalid_options_of_fix_are_reported() {
     let codeyard = Codeyard::new().unwrap();
     for (arguments, words) in [
         (
@@ -67,7 +67,7 @@ async fn what_cannot_be_asked_is_told() {
 }
 
 #[tokio::test]
-async fn a_range_is_given_once_and_nobody_elses_is_touched() {
+async fn a_range_is_given_once_and_other_users_keep_theirs() {
     if !Mode::of(&Codeyard::new().unwrap()).await.unwrap().is_root {
         return; // Only root changes the lists.
     }
@@ -109,11 +109,11 @@ async fn a_range_is_given_once_and_nobody_elses_is_touched() {
     }
     assert_eq!(list("subuid").unwrap(), after);
     let left = fs::read_dir(codeyard.directory().join("home/etc")).unwrap();
-    assert_eq!(left.count(), 3, "no lock and no half a file stays");
+    assert_eq!(left.count(), 3, "no lock and no partial file must stay");
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_written_is_named() {
+async fn an_unwritable_list_is_named() {
     if !Mode::of(&Codeyard::new().unwrap()).await.unwrap().is_root {
         return; // As above.
     }

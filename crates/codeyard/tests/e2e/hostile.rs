@@ -1,8 +1,8 @@
-//! Hostile guests: each `hostile/*.py` is a program that tries something and says how each attempt ended.
+//! Hostile guests: each `hostile/*.py` is a program that attacks and prints the result of each attempt.
 //!
-//! Attempts that a control shows to succeed outside are the probes of `codeyard doctor --attack`, which `attack.rs` runs.
-//! Here are the programs that need a client, a channel or a whole codeyard around them. After each the next session
-//! works, and at the end of a test the host is as before and no process, mount, control group or file is left.
+//! `attack.rs` runs the probes of `codeyard doctor --attack`, whose controls show that an attempt succeeds outside.
+//! The programs here need a client, a channel or a whole codeyard. After each, the next session works.
+//! At a test's end, the host is unchanged and no process, mount, control group or file is left.
 
 mod bombs;
 mod channel;

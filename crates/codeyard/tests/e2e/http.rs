@@ -1,4 +1,4 @@
-//! `codeyard mcp --listen`: clients over HTTP in both eras, who may speak, and what a bad request is told.
+//! `codeyard mcp --listen`: clients over HTTP in both eras, admission, and answers to bad requests.
 
 mod beside_stdio;
 mod cutting_proxy;
@@ -19,7 +19,7 @@ use test_support::{Codeyard, wait_until};
 use served::{PATIENCE, Served, call, initialize, modern};
 
 #[tokio::test]
-async fn clients_with_sessions_have_variables_of_their_own() {
+async fn clients_with_sessions_have_separate_variables() {
     let served = Served::start(Codeyard::new().unwrap(), &[]).await;
     let (first, second) = (served.open().await, served.open().await);
     assert_ne!(first, second);
@@ -102,7 +102,7 @@ async fn wait_for_run(codeyard: &Codeyard, status: &str) {
 }
 
 #[tokio::test]
-async fn what_belongs_to_no_request_goes_to_whoever_listens() {
+async fn messages_without_a_request_go_to_the_listening_stream() {
     let served = Served::start(Codeyard::with_stub().unwrap(), &[]).await;
     let session = served.open().await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -133,7 +133,7 @@ async fn the_surface_standard_relays_over_http() {
 }
 
 #[tokio::test]
-async fn everything_ends_when_it_is_told_to() {
+async fn all_connections_end_on_a_signal() {
     let mut served = Served::start(Codeyard::new().unwrap(), &[]).await;
     let session = served.open().await;
     served.run(&session, "return 1").await;

@@ -1,4 +1,4 @@
-//! The hub behind programs: nine real servers, 46 replayed ones, and servers that come, go, clash, are slow or misbehave.
+//! The hub: nine real servers, 46 replayed ones, and servers that start, end, clash, are slow or misbehave.
 
 mod changes;
 mod crowd;
@@ -9,7 +9,7 @@ mod parallel;
 
 use test_support::{CodeClient, Ran, descendants};
 
-/// The servers that run below a codeyard: each has one supervisor.
+/// The servers below a codeyard: each has one supervisor.
 fn running_servers(client: &CodeClient) -> usize {
     let running = descendants(client.mcp.pid().unwrap());
     running
@@ -18,7 +18,7 @@ fn running_servers(client: &CodeClient) -> usize {
         .count()
 }
 
-/// The run completed; its result.
+/// Checks that the run completed; returns its result.
 #[track_caller]
 fn completed(ran: &Ran) -> &serde_json::Value {
     assert_eq!(ran.status(), "completed", "{}", ran.shown());

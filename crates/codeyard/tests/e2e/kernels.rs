@@ -1,22 +1,22 @@
-//! Machines that lack a guard, simulated: the doctor names what is missing, and serving does exactly what is required.
+//! Simulated machines without a guard: the doctor names the gap, and serving enforces exactly the requirements.
 
 use serde_json::Value;
 use test_support::{CodeClient, Codeyard, Mode, codeyard_binary};
 
 /// Runs a command below a filter of system calls.
 const REFUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/kernels/refuse.py");
-/// Without kept files, whose quota the kernel does not enforce on every machine.
+/// Without stored files, because not every machine's kernel enforces their quota.
 const TENANT_ISOLATION: &str = "[sandbox]\nrequire = \"tenant-isolation\"\n[workspace]\nenabled = false";
 
-/// A command that changes the machine for what it executes.
+/// A command that changes the machine for its child.
 type Wrapper = Vec<String>;
 
-/// What becomes of programs.
+/// The fate of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Serves {
     /// They run.
     Yes,
-    /// They are refused, in words that hold each of these.
+    /// Refused, in words that hold each of these.
     No(&'static [&'static str]),
 }
 
@@ -24,11 +24,11 @@ enum Serves {
 struct Machine {
     name: &'static str,
     wrapper: Wrapper,
-    /// What some row of the doctor says where programs run; where they do not, it says why.
+    /// A part of some row of the doctor if programs run; else the reason.
     doctor: &'static [&'static str],
-    /// With what is required by default.
+    /// With the default requirements.
     single_tenant: Serves,
-    /// With a wall between tenants required.
+    /// With required isolation between tenants.
     tenant_isolation: Serves,
 }
 
@@ -37,7 +37,7 @@ fn without(what: &str) -> Wrapper {
     ["python3", REFUSE, what].map(str::to_owned).to_vec()
 }
 
-/// A mount namespace in which a script has changed something. An ordinary user is root in a user namespace there.
+/// A mount namespace changed by a script. An ordinary user is root in a user namespace there.
 fn mounted(mode: Mode, script: &str) -> Wrapper {
     let own: &[&str] = if mode.is_root {
         &[]
@@ -51,7 +51,7 @@ fn mounted(mode: Mode, script: &str) -> Wrapper {
     words.map(|word| (*word).to_owned()).collect()
 }
 
-/// A user namespace of its own that may hold no other.
+/// A user namespace that may contain no other.
 fn no_namespaces() -> Wrapper {
     let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
     ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
@@ -60,7 +60,7 @@ fn no_namespaces() -> Wrapper {
 }
 
 impl Machine {
-    /// One that runs nothing, whatever is required.
+    /// A machine that runs nothing, whatever is required.
     fn refusing(name: &'static str, wrapper: Wrapper, told: &'static [&'static str]) -> Self {
         Self {
             name,
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// One of root's that lacks nothing that counts.
+    /// A machine of root that lacks nothing relevant.
     fn unharmed(name: &'static str, wrapper: Wrapper, mode: Mode, told: &'static [&'static str]) -> Self {
         Self {
             name,
@@ -86,7 +86,7 @@ impl Machine {
         }
     }
 
-    /// One of root's without control groups.
+    /// A machine of root without control groups.
     fn uncounted(name: &'static str, wrapper: Wrapper, told: &'static [&'static str]) -> Self {
         Self {
             name,
@@ -225,7 +225,7 @@ async fn without_proc() {
         let told = &["mount /proc", "unmasked /proc"];
         let machine = Machine::refusing("a masked /proc", masked, told);
         machine.check_requiring("", machine.single_tenant).await;
-        // Root sees all processes all the same.
+        // Root still sees all processes.
         let machine = Machine::unharmed(
             "hidepid",
             mounted(mode, "mount -t proc -o hidepid=2 proc /proc"),
@@ -285,7 +285,7 @@ async fn without_shared_memory() {
     machine.check().await;
 }
 
-/// A container of podman's on the machine's own programs.
+/// A podman container with the machine's own programs.
 fn podman(options: &str) -> Wrapper {
     let script = format!(
         "here=\"${{HOME%/home}}\"; root=\"$here/root\"; mkdir -p \"$root/etc\" \"$root/tmp\" \"$root/usr\"; \
@@ -329,7 +329,7 @@ async fn inside_a_container() {
 }
 
 #[tokio::test]
-async fn an_ordinary_user_without_a_range_has_no_wall_between_tenants() {
+async fn an_ordinary_user_without_a_range_has_no_isolation_of_tenants() {
     let mode = mode().await;
     if mode.is_root {
         return; // Root's sessions have users of their own.
@@ -352,7 +352,7 @@ async fn an_ordinary_user_without_a_range_has_no_wall_between_tenants() {
 }
 
 #[tokio::test]
-async fn the_doctor_says_what_each_guard_of_the_mode_promises() {
+async fn the_doctor_names_the_promise_of_each_guard() {
     let codeyard = Codeyard::new().unwrap();
     let mode = Mode::of(&codeyard).await.unwrap();
     let output = codeyard.run(["doctor", "--json"]).await.unwrap();

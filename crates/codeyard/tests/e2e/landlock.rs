@@ -1,4 +1,4 @@
-//! The backend without namespaces, as a user meets it: chosen, named, refused, bound, and what its programs see.
+//! The backend without namespaces: its choice, name, requirements and limits, and its programs' view.
 
 mod shell;
 mod typescript;
@@ -15,7 +15,7 @@ use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition};
 use types::Limit;
 
 const BACKEND: &str = "[sandbox]\nbackend = \"landlock\"\n";
-/// An ordinary user whom nobody else is.
+/// An ordinary user id without other processes.
 const USER: u32 = 58_472;
 
 fn codeyard() -> Codeyard {
@@ -121,7 +121,7 @@ async fn files_lie_in_directories_of_the_host() {
         json!("text"),
     )
     .await;
-    // What no sandbox without mounts can give: the path itself. The error says what to write.
+    // The path itself does not exist without mounts; the error names the path to write.
     let ran = client.run("open('/results/out.txt', 'w')").await;
     assert!(
         ran.error().contains("runtime.path('/results/out.txt')"),
@@ -129,7 +129,7 @@ async fn files_lie_in_directories_of_the_host() {
     );
     let ran = client.run("open('/tmp/out.txt', 'w')").await;
     assert!(ran.error().contains("runtime.path('/tmp/out.txt')"), "{ran:?}");
-    // The files of tools appear in a session that began before them.
+    // The files of tools appear in a session that began earlier.
     check(
         &mut client,
         "sorted(os.listdir(runtime.path('/tools/stub')))[:1]",
@@ -143,7 +143,7 @@ async fn files_lie_in_directories_of_the_host() {
 }
 
 #[tokio::test]
-async fn an_ordinary_users_files_are_kept_and_roots_sessions_have_theirs_to_themselves() {
+async fn an_ordinary_users_files_are_kept_and_roots_sessions_have_separate_files() {
     let codeyard = codeyard();
     let run = |code: &'static str| codeyard.run_with_input(["run", "-"], code);
     let output = run("import os\nhome = os.environ['HOME']\nfor place in ['.', home]:\n    open(f'{place}/kept', 'w').write('yes')\nprint(os.getcwd(), home)")
@@ -156,15 +156,15 @@ async fn an_ordinary_users_files_are_kept_and_roots_sessions_have_theirs_to_them
     let output = run("import os\nprint(os.path.exists('kept'))").await.unwrap();
     let kept = String::from_utf8(output.stdout).unwrap() == "True\n";
     assert_eq!(kept, !is_root());
-    // Root's directories have names that the session of another process may have by now.
+    // Another process's session may have the name of root's directory by now.
     let kept = |place: &str| fs::exists(Path::new(place).join("kept")).unwrap();
     assert_eq!(kept(workspace), !is_root());
-    // The session's own directory is gone with it, in any case.
+    // The session's own directory is gone in any case.
     assert!(!kept(home));
 }
 
 #[tokio::test]
-async fn folders_of_the_user_are_reached_where_they_are() {
+async fn folders_of_the_user_are_reached_at_their_paths() {
     let codeyard = codeyard();
     let folders = ["reading", "writing"].map(|name| codeyard.work_directory().join(name));
     for folder in &folders {
@@ -203,10 +203,10 @@ async fn folders_of_the_user_are_reached_where_they_are() {
     assert!(fs::exists(folders[1].join("new")).unwrap());
 }
 
-/// Holds it to the table of limits, but for those that it can only count.
+/// Checks the table of limits, except those that the backend only counts.
 async fn every_limit_binds(way: Way) {
     let mode = Mode::of(&codeyard()).await.unwrap();
-    // As an ordinary user without control groups processes are counted too.
+    // For an ordinary user without control groups, processes are counted too.
     let counted = [Limit::Disk, Limit::Inodes, Limit::Processes];
     let polled = if mode.groups || mode.is_root {
         &counted[..2]
@@ -232,7 +232,7 @@ async fn programs_that_exhaust_the_interpreter_end_within_their_limits() {
 }
 
 #[tokio::test]
-async fn what_a_run_leaves_behind_takes_nothing_in_any_mode() {
+async fn leftovers_of_a_run_take_nothing_in_any_mode() {
     let codeyard = codeyard();
     let attack = codeyard
         .run(["doctor", "--attack", "--json", "--this-user"])
@@ -243,7 +243,7 @@ async fn what_a_run_leaves_behind_takes_nothing_in_any_mode() {
     assert!(attack.status.success(), "{report:#}");
     let names =
         |field: &str| -> BTreeSet<&str> { rows.iter().filter_map(|row| row[field].as_str()).collect() };
-    // Those between runs are in Python.
+    // The variants between runs are in Python.
     let groups = ["between-runs/", "ts-", "sh-"].map(|group| {
         let probes = names("probe");
         probes.iter().filter(|name| name.starts_with(group)).count()
@@ -259,7 +259,7 @@ async fn what_a_run_leaves_behind_takes_nothing_in_any_mode() {
 }
 
 #[tokio::test]
-async fn who_does_not_stop_is_killed_and_the_name_begins_again() {
+async fn a_program_that_does_not_stop_is_killed_and_the_name_works_again() {
     let mut client = CodeClient::of(codeyard().settings("[limits]\nwall_time = \"500ms\"")).await;
     let deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('before', flush=True)\nwhile True: pass";
     let ran = client.run(deaf).await;
@@ -271,7 +271,7 @@ async fn who_does_not_stop_is_killed_and_the_name_begins_again() {
 }
 
 #[tokio::test]
-async fn tenants_are_never_kept_apart_by_it_and_it_says_so() {
+async fn the_backend_reports_that_it_does_not_isolate_tenants() {
     let codeyard = codeyard().settings("require = \"tenant-isolation\"");
     let output = codeyard.run_with_input(["run", "-"], "print(1)").await.unwrap();
     assert!(!output.status.success() && output.stdout.is_empty());
@@ -295,7 +295,7 @@ async fn tenants_are_never_kept_apart_by_it_and_it_says_so() {
 }
 
 #[tokio::test]
-async fn it_is_chosen_by_name_and_named() {
+async fn the_backend_is_chosen_by_name_and_named() {
     let doctor = codeyard().run(["doctor"]).await.unwrap();
     let shown = String::from_utf8(doctor.stdout).unwrap();
     assert!(doctor.status.success(), "{shown}");
@@ -316,7 +316,7 @@ async fn it_is_chosen_by_name_and_named() {
         .unwrap();
     let ran: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(ran["backend"], "landlock", "{ran}");
-    // The default is another, and is not named.
+    // The default is another backend, and is not named.
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let ran = client.run("1").await;
     assert!(ran.fields().get("backend").is_none(), "{ran:?}");
@@ -331,7 +331,7 @@ async fn it_is_chosen_by_name_and_named() {
 }
 
 #[tokio::test]
-async fn it_runs_where_user_namespaces_are_forbidden() {
+async fn the_backend_runs_where_user_namespaces_are_forbidden() {
     let codeyard = Codeyard::new().unwrap();
     let data = codeyard.directory().join("of-user");
     fs::create_dir(&data).unwrap();
@@ -388,7 +388,7 @@ async fn it_runs_where_user_namespaces_are_forbidden() {
 }
 
 #[tokio::test]
-async fn sessions_side_by_side_do_not_disturb_each_other() {
+async fn concurrent_sessions_do_not_affect_each_other() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("stub", &ServerDefinition::stub())

@@ -1,11 +1,12 @@
-//! What is learned of the results of tools that declare none: told where they are described, kept without values, forgotten.
+//! Types learned from results of tools that declare none: shown in descriptions, stored without values, deleted on
+//! request.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
 
-/// What programs are told of `crm.find` once two customers were found.
+/// The description of `crm.find` after two customers were found.
 const OBSERVED: &str =
     "find() -> {id: int, name: str, owner: {email: str, teamName: str}, phone?: str}  # observed in 2 calls";
 const UNKNOWN: &str = "find() -> Text";
@@ -31,7 +32,7 @@ async fn find_both(codeyard: &Codeyard) {
     }
 }
 
-/// What the tool's signature ends with, as the command line shows it.
+/// Checks the end of the tool's signature on the command line.
 async fn check_shown(codeyard: &Codeyard, expected: &str) {
     let ended = run(codeyard, &["tools", "show", "crm.find"], "").await;
     assert!(
@@ -63,7 +64,7 @@ fn holds(directory: &Path, text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_observed_is_told_wherever_a_tool_is_described() {
+async fn observed_types_are_shown_wherever_a_tool_is_described() {
     let codeyard = with_crm("crm");
     check_shown(&codeyard, UNKNOWN).await;
     find_both(&codeyard).await;
@@ -132,7 +133,7 @@ async fn no_value_is_kept() {
 }
 
 #[tokio::test]
-async fn a_tool_that_reports_an_error_teaches_nothing() {
+async fn nothing_is_learned_from_an_error() {
     let codeyard = with_crm("crm");
     run(&codeyard, &["call", "crm.find", "{\"id\": 99}"], "").await;
     assert_eq!(rows(&codeyard).await, Vec::<Value>::new());
@@ -142,11 +143,11 @@ async fn a_tool_that_reports_an_error_teaches_nothing() {
 }
 
 #[tokio::test]
-async fn another_definition_starts_anew_and_the_first_one_is_not_lost() {
+async fn a_new_definition_starts_fresh_and_the_old_types_stay() {
     let codeyard = with_crm("crm");
     find_both(&codeyard).await;
     let next = beside(&codeyard, "crm-next");
-    // Its list is asked for with the call, so that the definition of before is not what is shown.
+    // The call also refreshes the list, so that the old definition is not shown.
     call(&next, "crm.find", json!({"id": 1})).await;
     check_shown(
         &next,
@@ -158,13 +159,13 @@ async fn another_definition_starts_anew_and_the_first_one_is_not_lost() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_not_written_back_by_a_process_that_runs() {
+async fn deleted_types_are_not_written_back_by_a_running_process() {
     let codeyard = with_crm("crm");
     let mut client = CodeClient::of(with_crm("crm").data(codeyard.data_directory())).await;
     client
         .run("for n in [1, 2]:\n    await tools.crm.find(id=n)")
         .await;
-    // Each look starts a program, so few are many.
+    // Each look starts a program, so there are few.
     let mut looks = 0..200;
     while rows(&codeyard).await.is_empty() {
         assert!(looks.next().is_some(), "no shape is kept");
@@ -224,7 +225,7 @@ async fn the_same_call_of_many_processes_confirms_nothing() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_not_as_before_is_an_event_without_its_value() {
+async fn a_result_that_differs_is_an_event_without_its_value() {
     let mut client = CodeClient::of(with_crm("crm")).await;
     let ran = client
         .run("for n in range(51):\n    await tools.crm.find(id=1)\nfor n in range(30):\n    await tools.crm.find(id=3)")
@@ -252,7 +253,7 @@ async fn a_result_that_is_not_as_before_is_an_event_without_its_value() {
 }
 
 #[tokio::test]
-async fn learning_can_be_switched_off_and_goes_on_without_records() {
+async fn learning_can_be_disabled_and_works_without_records() {
     let off = with_crm("crm").settings("[learned]\nenabled = false");
     find_both(&off).await;
     check_shown(&off, UNKNOWN).await;

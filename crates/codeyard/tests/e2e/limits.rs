@@ -1,4 +1,4 @@
-//! Every limit binds: in each way that it can be given and each mode that this test can enter, as `docs/sandbox.md` says.
+//! Every limit binds, in each way of setting it and each mode available to this test (docs/sandbox.md).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn rows() -> BTreeMap<String, Row> {
         .collect()
 }
 
-/// What the page must say the default is.
+/// The default that the page must name.
 fn default(limit: Limit) -> String {
     let limits = Limits::default();
     let seconds = |duration: Duration| format!("{} s", duration.as_secs());
@@ -95,12 +95,12 @@ fn stub() -> Codeyard {
     Codeyard::with_stub().unwrap()
 }
 
-/// A codeyard that finds no control groups, where root starts it: in a mount namespace without them.
+/// A codeyard without control groups, even under root: in a mount namespace without them.
 fn without_groups() -> Codeyard {
     stub().below_mounts("umount --recursive --lazy /sys/fs/cgroup 2>/dev/null || true")
 }
 
-/// What the table says of a limit, against what the page says.
+/// Compares a limit's row in the table with the page.
 #[track_caller]
 fn check_row(case: &Case, row: &Row) {
     let limit = case.limit;
@@ -223,7 +223,7 @@ async fn programs_that_exhaust_the_interpreter_end_without_control_groups() {
 }
 
 #[tokio::test]
-async fn more_than_stands_above_is_refused_and_nothing_runs() {
+async fn a_limit_above_the_outer_limit_is_refused_and_nothing_runs() {
     let settings = "[limits]\nmemory = \"512 MiB\"\nmax_wall_time = \"20s\"";
     let codeyard = stub().settings(settings);
     for (limit, told) in [
@@ -312,7 +312,7 @@ async fn an_open_session_keeps_its_limits_and_each_run_has_its_own() {
 }
 
 #[tokio::test]
-async fn who_does_not_stop_within_the_grace_is_lost() {
+async fn a_program_that_does_not_stop_within_the_grace_is_lost() {
     let deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('before', flush=True)\nwhile True: pass";
     for (settings, expected) in [
         ("wall_time = \"500ms\"", "timed_out"),
@@ -372,7 +372,7 @@ async fn a_network_that_cannot_be_given_is_refused_at_the_start() {
     }
 }
 
-/// Of the processes below `pid`, those whose control group lets others have the processors first.
+/// Processes below `pid` whose control group yields the processors to others.
 fn yielding(pid: u32) -> usize {
     let yields = |process: &test_support::Process| {
         let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();

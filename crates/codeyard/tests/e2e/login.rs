@@ -1,4 +1,4 @@
-//! Logging in to remote servers, against a real authorization server and a gate that takes its tokens only.
+//! Logins to remote servers, with a real authorization server and a gate that accepts only its tokens.
 
 mod attempts;
 mod lives;
@@ -13,7 +13,7 @@ use test_support::{Codeyard, Ended, Way, run};
 /// A call of the server's tool.
 const CALL: [&str; 3] = ["call", "far.add", r#"{"a": 2, "b": 3}"#];
 
-/// A codeyard with one server, `far`, that one logs in to.
+/// A codeyard with one server, `far`, that requires a login.
 struct Yard {
     codeyard: Codeyard,
     guarded: Guarded,
@@ -24,7 +24,7 @@ impl Yard {
         Yard::with(json!({})).await
     }
 
-    /// The same with these fields in its definition.
+    /// As `new`, with these fields in the definition.
     async fn with(oauth: Value) -> Yard {
         let guarded = Guarded::start(Way::Modern).await.unwrap();
         let entry = json!({"url": guarded.url(), "oauth": oauth});
@@ -32,7 +32,7 @@ impl Yard {
         Yard { codeyard, guarded }
     }
 
-    /// Logs in, with a person who agrees.
+    /// Logs in as a person who agrees.
     async fn log_in(&self, arguments: &[&str]) -> LoginEnded {
         match self.begin(arguments).await {
             Ok(login) => {
@@ -48,7 +48,7 @@ impl Yard {
         Login::begin(&self.codeyard, &arguments).await.unwrap()
     }
 
-    /// A codeyard that is logged in.
+    /// A codeyard with a login.
     async fn logged_in() -> Yard {
         let yard = Yard::new().await;
         let ended = yard.log_in(&[]).await;
@@ -60,7 +60,7 @@ impl Yard {
         run(&self.codeyard, arguments, "").await
     }
 
-    /// Calls a tool of the server in a process of its own.
+    /// Calls a tool of the server in a separate process.
     async fn call(&self) -> Ended {
         self.run(&CALL).await
     }
@@ -77,7 +77,7 @@ impl Yard {
         assert!(called.err.contains(expected), "{expected}\n---\n{}", called.err);
     }
 
-    /// What `codeyard servers` says of the server.
+    /// The server's row in `codeyard servers`.
     async fn row(&self) -> Value {
         self.run(&["servers", "--json"]).await.json()["servers"][0].clone()
     }
@@ -90,14 +90,14 @@ impl Yard {
         serde_json::from_slice(&std::fs::read(self.file()).unwrap()).unwrap()
     }
 
-    /// Changes the login that is kept, as time or somebody else would.
+    /// Changes the stored login, as time or another user would.
     fn change(&self, place: &str, value: Value) {
         let mut login = self.login();
         *login.pointer_mut(place).unwrap() = value;
         std::fs::write(self.file(), login.to_string()).unwrap();
     }
 
-    /// Lets the access token expire.
+    /// Expires the access token.
     fn expire(&self) {
         self.change("/tokens/expires_at", json!(1));
     }

@@ -1,5 +1,5 @@
-//! Programs over real servers without output schemas: how many wrong fields are found before the run, with and without what
-//! was learned.
+//! Programs over real servers without output schemas: wrong fields found before the run, with and without learned
+//! types.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const CALLS: &str = include_str!("../../../test-support/programs/observed/calls.
 const RIGHT: &str = include_str!("../../../test-support/programs/observed/right.txt");
 const WRONG: &str = include_str!("../../../test-support/programs/observed/wrong.txt");
 
-/// Makes the calls of the file in their order.
+/// Makes the calls of the file in order.
 const OBSERVE: &str = r#"
 import json
 from mcp import runtime
@@ -39,7 +39,7 @@ fn programs(file: &str) -> Vec<Program<'_>> {
     programs.collect()
 }
 
-/// What happens to each program: `refused`, `warned` or how it ran.
+/// The result of each program: `refused`, `warned` or its run's status.
 async fn fates(client: &mut CodeClient, file: &str) -> Vec<String> {
     let data = client.codeyard.upstreams_data().display().to_string();
     let mut fates = Vec::new();
@@ -107,10 +107,10 @@ async fn wrong_fields_of_observed_results_are_found_before_the_run() {
         )
         .unwrap();
     }
-    // The failing runs have taught something before the calls did, but never enough to refuse one.
+    // The failing runs also taught something, but never enough for a refusal.
     assert_eq!((count(&right, "completed"), right.len()), (30, 30), "{table}");
     assert_eq!(count(&without, "refused"), 0, "{table}");
-    // Tools that were called with the same arguments again and again are warned of only.
+    // Tools called repeatedly with the same arguments lead only to warnings.
     let (refused, warned) = (count(&with, "refused"), count(&with, "warned"));
     assert!(refused >= 15 && refused + warned >= 23, "{table}");
 }

@@ -1,4 +1,4 @@
-//! What a result looks like: forms, tables, handles, and markers for what is no text.
+//! Results: forms, tables, handles, and markers for binary data.
 
 mod binary;
 mod formats;
@@ -6,7 +6,7 @@ mod handles;
 mod printed;
 mod tables;
 
-#[expect(clippy::print_stderr, reason = "a test says why it shows nothing here")]
+#[expect(clippy::print_stderr, reason = "a skipped test prints its reason")]
 fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }

@@ -1,17 +1,17 @@
-//! Files that a program made: executed and loaded only if `[sandbox] exec` says so; what libraries need works either way.
+//! Files written by a program: executed and loaded only with `[sandbox] exec`; libraries work either way.
 
 use serde_json::{Value, json};
 use test_support::{BridgeClient, CodeClient, Codeyard};
 
 const EXEC: &str = "[sandbox]\nexec = true\n";
 const LANDLOCK: &str = "[sandbox]\nbackend = \"landlock\"\n";
-/// Executes, executes through a descriptor, and maps as code a file of each place; also a workspace's.
+/// For a file in each place and in a workspace: executes it, executes its descriptor, and maps it as code.
 const PROGRAM: &str = include_str!("own_programs/attempts.py");
-/// What libraries and programs do in `/tmp` and `/dev/shm`.
+/// Ordinary operations of libraries and programs in `/tmp` and `/dev/shm`.
 const ORDINARY: &str = include_str!("own_programs/ordinary.py");
 
-/// What each place answers: to execution, to execution by descriptor, to a mapping as code; and to execution where files
-/// are kept.
+/// Answers of each place: to execution, to execution by descriptor, to a mapping as code; and to execution where
+/// files are kept.
 fn answers(places: &[&str], each: [&str; 3], kept: &[&str]) -> Value {
     let rows = |places: &[&str], each: &[&str]| {
         let rows = places.iter().map(|place| ((*place).to_owned(), json!(each)));
@@ -22,7 +22,7 @@ fn answers(places: &[&str], each: [&str; 3], kept: &[&str]) -> Value {
 
 async fn check(settings: &str, expected: [&str; 3]) {
     let mut client = CodeClient::of(Codeyard::with_stub().unwrap().settings(settings)).await;
-    // The later ones stood ready.
+    // The later sessions come from the pool.
     for session in ["fresh", "second", "third"] {
         let ran = client.run_in(session, PROGRAM).await;
         let places: &[&str] = if settings.contains("landlock") {
@@ -41,7 +41,7 @@ async fn check(settings: &str, expected: [&str; 3]) {
 }
 
 #[tokio::test]
-async fn nothing_that_a_program_made_is_executed_or_loaded() {
+async fn files_of_a_program_are_neither_executed_nor_loaded() {
     check("", ["EACCES", "EACCES", "EPERM"]).await;
 }
 
@@ -51,7 +51,7 @@ async fn the_setting_allows_both() {
 }
 
 #[tokio::test]
-async fn without_namespaces_nothing_is_executed_but_loaded() {
+async fn without_namespaces_files_are_loaded_but_not_executed() {
     check(LANDLOCK, ["EACCES", "EACCES", "allowed"]).await;
     check(&format!("{LANDLOCK}exec = true\n"), ["allowed"; 3]).await;
 }
@@ -72,7 +72,7 @@ async fn the_setting_holds_on_the_bridge() {
 }
 
 #[tokio::test]
-async fn libraries_subprocesses_and_shells_do_without() {
+async fn libraries_subprocesses_and_shells_work_without_the_setting() {
     let codeyard = Codeyard::with_stub().unwrap().managed_environment().unwrap();
     let ran = CodeClient::of(codeyard).await.run(ORDINARY).await;
     let expected =
@@ -81,7 +81,7 @@ async fn libraries_subprocesses_and_shells_do_without() {
 }
 
 #[tokio::test]
-async fn the_doctor_shows_what_holds() {
+async fn the_doctor_shows_the_setting_in_effect() {
     for (settings, state, word) in [
         ("", "ok", "executing them EACCES, loading them as code EPERM"),
         (

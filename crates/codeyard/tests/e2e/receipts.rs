@@ -1,4 +1,4 @@
-//! Receipts: their content, another tokenizer's counts of the same messages, and what is recorded of them.
+//! Receipts: their content, another tokenizer's counts of the same messages, and their records.
 
 mod content;
 mod independent;

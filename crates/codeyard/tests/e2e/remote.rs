@@ -1,4 +1,4 @@
-//! Remote servers behind programs: in each era, when they change, when they fail, and when they mean harm.
+//! Remote servers: in each era, when they change, when they fail, and when they are hostile.
 
 mod access;
 mod busy;
@@ -21,7 +21,7 @@ async fn with_entry(entry: Value) -> CodeClient {
     CodeClient::of(Codeyard::new().unwrap().server_json("far", entry)).await
 }
 
-/// The run completed with this result.
+/// Checks that the run completed with this result.
 #[track_caller]
 fn check(ran: &Ran, expected: &Value) {
     assert_eq!(ran.status(), "completed", "{}", ran.shown());

@@ -1,7 +1,7 @@
-//! Programs that want all there is, or never end: each meets its limit, keeps what it printed, and leaves nothing.
+//! Programs that exhaust a resource or never end: each meets its limit, keeps its output, and leaves nothing.
 //!
-//! They have no control: outside nothing would stop them but the end of the machine's memory, disk or processes, so
-//! each refuses to run anywhere but in a session.
+//! They have no control: outside, only the machine's memory, disk or processes would stop them.
+//! So each refuses to run outside of a session.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ const FILL: &[Rows] = &[
     rows("EFBIG", &["one_file", "hole"]),
     rows("ENOSPC", &["many_files", "many_names"]),
     rows("EMFILE", &["pipes", "sockets", "watches"]),
-    // The first where a user of its own has sent none yet.
+    // The first error if the session's own kernel user has none in flight yet.
     rows("ETOOMANYREFS|EMFILE", &["in_flight"]),
     rows("allowed", &["locks"]),
 ];
@@ -34,12 +34,12 @@ const MEMORY_BOMBS: &[Rows] = &[
     },
 ];
 
-/// The memory that a run held at its most, where something counted it.
+/// The peak memory of a run, where it is measured.
 fn peak(ran: &Ran) -> u64 {
     ran.fields()["receipt"]["peak_memory_bytes"].as_u64().unwrap()
 }
 
-/// Processes below codeyard that ignore these signals, given as bits of the kernel's set, and no fewer.
+/// Processes below codeyard that ignore these signals, given as bits of the kernel's set.
 pub fn ignoring(yard: &Yard, signals: u64) -> Traces {
     let ignores = |pid: u32| {
         let ignored = status_field(pid, "SigIgn").and_then(|set| u64::from_str_radix(&set, 16).ok());
@@ -67,7 +67,7 @@ async fn memory_fills_up_at_its_limit() {
     let given = json!({"memory": MEMORY, "many": true, "file": false});
     let ran = yard.run("memory_bombs", given).await;
     if yard.mode.groups {
-        // The kernel ends who holds the most; the first process only if that is the one.
+        // The kernel kills the largest process, which may be the first process.
         let killed = answers(ran.stdout()).get("in_many_processes") == Some(&"SIGKILL");
         assert!(killed || ran.fields()["limit"] == "memory", "{ran:?}");
         assert!(peak(&ran) <= MEMORY, "{ran:?}");
@@ -91,7 +91,7 @@ async fn memory_of_the_kernel_is_bound_too() {
         let killed = answers(ran.stdout()).get("hoard") == Some(&"SIGKILL");
         assert!(killed || ran.fields()["limit"] == "memory", "{ran:?}");
     } else {
-        // 16 processes of 128 descriptors are the bound; what they hold is at most what docs/sandbox.md says.
+        // The bound is 16 processes of 128 descriptors; docs/sandbox.md has the memory that these hold.
         assert_eq!(ran.stdout(), "hoard: allowed\n", "{ran:?}");
     }
     yard.check_well().await;
@@ -108,7 +108,7 @@ async fn forks_and_threads_end_at_their_limit_and_the_bomb_with_its_session() {
         ("timed_out", "fork: EAGAIN\n"),
         "{ran:?}"
     );
-    // What it forked goes on; other sessions do not feel it.
+    // The forked processes run on; other sessions are not affected.
     let neighbour = yard.run("neighbour", json!({})).await;
     assert_eq!(answers(neighbour.stdout())["fork"], "allowed", "{neighbour:?}");
     assert_eq!(answers(neighbour.stdout())["thread"], "allowed", "{neighbour:?}");
@@ -132,7 +132,7 @@ async fn forks_and_threads_end_at_their_limit_and_the_bomb_with_its_session() {
 }
 
 #[tokio::test]
-async fn who_hears_no_signal_is_killed_with_all_it_started() {
+async fn a_program_that_ignores_signals_is_killed_with_its_children() {
     let mut yard = Yard::new().await;
     let code = program("deaf", &json!({}));
     let start = Instant::now();
@@ -146,7 +146,7 @@ async fn who_hears_no_signal_is_killed_with_all_it_started() {
     );
     assert_eq!(ran.fields()["session_state"], "lost");
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
-    wait_until("no deaf process burns time", || {
+    wait_until("no process that ignores signals uses CPU time", || {
         ignoring(&yard, TERMINATE | HANG_UP)
             .pids()
             .is_empty()
@@ -204,7 +204,7 @@ async fn a_flood_of_output_is_cut_in_the_middle() {
 }
 
 #[tokio::test]
-async fn who_deletes_all_it_can_reach_deletes_its_own() {
+async fn a_program_that_deletes_everything_deletes_its_own_files() {
     let mut yard = Yard::new().await;
     let ran = yard
         .execute(json!({"code": program("delete_all", &json!({})), "session": "gone"}))
@@ -224,7 +224,7 @@ async fn who_deletes_all_it_can_reach_deletes_its_own() {
 }
 
 #[tokio::test]
-async fn nobody_follows_what_lies_in_results() {
+async fn nobody_follows_links_in_results() {
     let mut yard = Yard::new().await;
     let given = json!({"canary": yard.canaries.file, "hole": 8 << 20, "depth": 180});
     let arguments = |code: String| json!({"code": code, "session": "results"});

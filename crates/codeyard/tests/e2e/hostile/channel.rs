@@ -1,4 +1,4 @@
-//! A program that speaks on the channel itself: the host believes it nothing, holds nothing for it, and goes on.
+//! A program that writes to the channel itself: the host trusts nothing, buffers little, and continues.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,30 +8,30 @@ use test_support::{Ran, status_field};
 
 use crate::hostile::yard::{Yard, program};
 
-/// The time that ways get which make the host wait for more.
+/// The time limit of attacks that make the host wait for more.
 const SHORT: u64 = 1_500;
-/// The time of all others.
+/// The time limit of all other attacks.
 const LONG: u64 = 20_000;
-/// Answers that do not wait for anything come within this time, on a machine under load.
+/// Longest time of answers that wait for nothing, on a machine under load.
 const AT_ONCE: Duration = Duration::from_secs(8);
-/// Memory that the host may hold more than before, in kB: what it queues for one guest, and its own noise.
+/// Most memory growth of the host in kB: its queue for one guest, and noise.
 const HELD: u64 = 128 * 1024;
 
-/// How a run must end.
+/// The required end of a run.
 #[derive(Debug, Clone, Copy)]
 enum Ends {
-    /// The host ends the session at once because of what was sent; the text is part of the error.
+    /// The host ends the session at once because of the sent bytes; the text is part of the error.
     Broken(&'static str),
-    /// The guest is gone for the host.
+    /// The host has lost the guest.
     Gone,
-    /// The time-out ends it.
+    /// The run times out.
     Late,
-    /// The program goes on to its end.
+    /// The program runs to its end.
     Well,
 }
 
 async fn run(yard: &mut Yard, way: &str, timeout_ms: u64) -> Ran {
-    // A first run, so that the numbers of runs are no longer those of a fresh session.
+    // A first run, so that run numbers differ from those of a fresh session.
     let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
     let session = ran.session().to_owned();
     let code = program("frames", &json!({"way": way, "run": 2}));
@@ -56,7 +56,7 @@ async fn check(yard: &mut Yard, way: &str, ends: Ends) {
     assert_eq!(
         ran.stdout(),
         format!("{way}: going\n"),
-        "what it printed before is kept"
+        "its earlier output is lost"
     );
     if !matches!(ends, Ends::Late) {
         assert!(took < AT_ONCE, "{way}: {took:?}");
@@ -72,7 +72,7 @@ async fn check(yard: &mut Yard, way: &str, ends: Ends) {
 }
 
 #[tokio::test]
-async fn what_is_no_frame_in_its_turn_ends_the_session() {
+async fn an_invalid_or_unexpected_frame_ends_the_session() {
     let mut yard = Yard::new().await;
     let protocol = "broke the protocol";
     for way in [
@@ -100,7 +100,7 @@ async fn what_is_no_frame_in_its_turn_ends_the_session() {
 }
 
 #[tokio::test]
-async fn what_never_becomes_whole_ends_with_its_time() {
+async fn an_incomplete_frame_ends_with_the_time_limit() {
     let mut yard = Yard::new().await;
     check(&mut yard, "half_a_frame", Ends::Late).await;
     for way in ["close_channel", "close_half", "close_all"] {
@@ -113,16 +113,16 @@ async fn what_never_becomes_whole_ends_with_its_time() {
 }
 
 #[tokio::test]
-async fn a_forged_end_is_the_end_and_what_follows_is_not_heard() {
+async fn a_forged_end_ends_the_run_and_later_frames_are_dropped() {
     let mut yard = Yard::new().await;
-    // A program may end its own run early and lie about its own result, nothing more.
+    // A program may end its own run early and forge its own result, nothing more.
     let ran = run(&mut yard, "forged_done", LONG).await;
     assert_eq!(
         (ran.status(), ran.result()),
         ("completed", &json!("forged")),
         "{ran:?}"
     );
-    // It has not stopped, so the session does not answer, and that is as far as it goes.
+    // The guest has not stopped, so the session does not answer; there is no further effect.
     let arguments = json!({"code": "'heard'", "session": ran.session(), "timeout_ms": SHORT});
     let next = yard.execute(arguments).await;
     assert!(matches!(next.status(), "timed_out" | "failed"), "{next:?}");
@@ -133,7 +133,7 @@ async fn a_forged_end_is_the_end_and_what_follows_is_not_heard() {
     let next = yard
         .execute(json!({"code": "'heard'", "session": ran.session()}))
         .await;
-    // The second end comes between two runs and is dropped, or it comes in the next run and ends that.
+    // The second end comes between two runs and is dropped, or comes in the next run and ends it.
     match next.status() {
         "completed" => assert_eq!(next.result(), "heard", "{next:?}"),
         _ => assert!(next.error().contains("broke the protocol"), "{next:?}"),
@@ -153,7 +153,7 @@ async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_no
     yard.check_well().await;
     let (descriptors_before, memory_before) = (descriptors(&yard), memory(&yard));
     check(&mut yard, "descriptors", Ends::Well).await;
-    // The session itself has a few, and so has each that stands ready.
+    // The session itself has a few descriptors, and so has each pooled session.
     assert!(descriptors(&yard) < descriptors_before + 100);
     check(&mut yard, "flood", Ends::Late).await;
     let before = calls_of_the_server(&mut yard).await;
@@ -161,7 +161,7 @@ async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_no
     let ran = yard.execute(arguments).await;
     assert_eq!(ran.status(), "timed_out", "{ran:?}");
     let made = calls_of_the_server(&mut yard).await - before;
-    // Of a megabyte each as many as the host holds for a guest, and the few that were under way.
+    // Answers of a megabyte each, up to the host's bound for a guest, and the few in flight.
     assert!((10..40).contains(&made), "{made} calls");
     let held = memory(&yard) - memory_before;
     assert!(held < HELD, "the host holds {held} kB more");
@@ -169,7 +169,7 @@ async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_no
     yard.end().await;
 }
 
-/// Memory in kB that the host has held at most.
+/// The host's peak memory in kB.
 fn peak(yard: &Yard) -> u64 {
     let field = status_field(yard.pid(), "VmHWM").unwrap();
     field.trim_end_matches(" kB").trim().parse().unwrap()
@@ -183,9 +183,9 @@ async fn values_of_a_guest_cost_the_host_four_times_their_bytes_and_eight_mebiby
     for part in ["call", "calls", "result", "content", "artifacts", "kept", "error"] {
         for shape in ["wide", "objects", "long_keys", "escapes", "numbers"] {
             let (size, frames) = if part == "calls" { (60_000, 50) } else { (SIZE, 1) };
-            // The first run starts the session, which is not counted.
+            // The first run starts the session, which does not count.
             let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
-            // From here on the peak is that of this run alone.
+            // From here on, the peak is that of this run alone.
             fs::write(format!("/proc/{}/clear_refs", yard.pid()), "5").unwrap();
             let before = peak(&yard);
             let given = json!({"way": "amplify", "run": 2, "part": part, "shape": shape, "size": size});
@@ -208,7 +208,7 @@ async fn values_of_a_guest_cost_the_host_four_times_their_bytes_and_eight_mebiby
     yard.end().await;
 }
 
-/// Calls that the upstream server has answered, without this one.
+/// Number of answered calls of the upstream server, without this one.
 async fn calls_of_the_server(yard: &mut Yard) -> u64 {
     let code = "(await tools.stub.calls())['calls'] - 1";
     let ran = yard.execute(json!({"code": code})).await;

@@ -1,4 +1,4 @@
-//! Other doors into the kernel, and crashes: who goes through one is lost, says so, and leaves no image.
+//! Other ways into the kernel, and crashes: a crashed session is lost with a message, and leaves no core image.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::hostile::yard::{Yard, probe};
 const CRASH: &[Rows] = &[rows("SIGSEGV", &["crash"]), rows("none", &["image"])];
 
 #[tokio::test]
-async fn who_crashes_is_lost_and_leaves_no_image() {
+async fn a_crashed_session_is_lost_and_leaves_no_core_image() {
     let mut yard = Yard::new().await;
     yard.check("crash", CRASH, json!({"own": false})).await;
     let ran = yard.run("crash", json!({"own": true})).await;
@@ -23,7 +23,7 @@ async fn who_crashes_is_lost_and_leaves_no_image() {
 }
 
 #[tokio::test]
-async fn other_doors_into_the_kernel_end_the_process() {
+async fn other_ways_into_the_kernel_end_the_process() {
     let mut yard = Yard::new().await;
     for door in ["int80", "x32"] {
         let code = probe("x32-i386", &json!({"door": door}));

@@ -1,13 +1,13 @@
-//! Results that are too large, of objects that do not want to be counted or shown: the host learns little and goes on.
+//! Large results of objects that resist counting or printing: the host reads little and continues.
 
 use serde_json::json;
 
 use crate::hostile::yard::{Yard, program};
 
-/// Bytes of a whole answer: a handle, its beginning twice, and what is around them.
+/// Most bytes of a whole answer: a handle, its beginning twice, and the rest.
 const MOST: usize = 24 * 1024;
 
-/// How the run of an object ends; what the model is told of it is short, and the session goes on.
+/// Checks the end of a run with such an object: the message to the model is short, and the session still works.
 async fn check(yard: &mut Yard, way: &str, statuses: &[&str]) {
     let code = program("objects", &json!({"way": way}));
     let session = format!("object-{way}");
@@ -31,7 +31,7 @@ async fn check(yard: &mut Yard, way: &str, statuses: &[&str]) {
 }
 
 #[tokio::test]
-async fn objects_that_lie_or_raise_are_told_of_in_a_few_words() {
+async fn objects_that_lie_or_raise_get_a_short_message() {
     let mut yard = Yard::new().await;
     for way in [
         "liar", "shown", "sized", "shape", "table", "nameless", "odd", "long_key",
@@ -45,7 +45,7 @@ async fn objects_that_lie_or_raise_are_told_of_in_a_few_words() {
 }
 
 #[tokio::test]
-async fn objects_that_never_end_end_with_their_time() {
+async fn endless_objects_end_with_the_time_limit() {
     let mut yard = Yard::new().await;
     for way in ["forever", "stuck"] {
         check(&mut yard, way, &["timed_out", "limit_exceeded", "completed"]).await;
@@ -61,7 +61,7 @@ async fn a_forged_handle_leads_nowhere() {
     let mut yard = Yard::new().await;
     let code = "import json, os\nbody = json.dumps({'t': 'done', 'id': 1, 'kept': {'name': 'r777', 'kind': 'DataFrame', 'size': '9 rows', 'sample': [1]}}).encode()\nos.write(3, len(body).to_bytes(4, 'little') + body)\nimport time; time.sleep(0)";
     let ran = yard.execute(json!({"code": code, "session": "new"})).await;
-    // It may end its own run and lie about its own result, nothing more.
+    // A program may end its own run and forge its own result, nothing more.
     assert_eq!(ran.fields()["handle"]["name"], "r777", "{ran:?}");
     yard.check_well().await;
     yard.end().await;

@@ -1,4 +1,4 @@
-//! What the test plants on the host and looks at again afterwards.
+//! Files and secrets planted on the host, and checks of them afterwards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Secrets that a guest may find nowhere, by name.
+/// Secrets that no guest may find, by name.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     /// In codeyard's own environment.
@@ -25,7 +25,7 @@ pub struct Canaries {
     pub home: PathBuf,
 }
 
-/// The state of the host as far as a guest could change it.
+/// The state of the host that a guest could change.
 #[derive(Debug, PartialEq, Eq)]
 pub struct State {
     canaries: BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>,
@@ -47,7 +47,7 @@ impl Secrets {
         }
     }
 
-    /// With every byte one higher, as `secrets.py` takes them.
+    /// Each byte plus one, the form that `secrets.py` expects.
     pub fn higher(text: &str) -> String {
         text.bytes()
             .map(|byte| char::from(byte.wrapping_add(1)))
@@ -76,7 +76,7 @@ impl Canaries {
 // === impl State ===
 
 impl State {
-    /// Looks at the host. `temporary` is the directory for temporary files of the codeyard under test.
+    /// Reads the host's state. `temporary` is the directory for temporary files of the codeyard under test.
     pub fn look(canaries: &Canaries, temporary: &Path) -> State {
         let planted = [&canaries.directory, &canaries.file, &canaries.home];
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();

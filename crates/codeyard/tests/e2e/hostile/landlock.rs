@@ -1,4 +1,4 @@
-//! The same in the backend without namespaces: what a program may see there, and that it reaches none of it.
+//! The same attacks on the backend without namespaces: what a program may see, and that it reaches nothing else.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -16,18 +16,18 @@ use crate::hostile::yard::{LIMITS, Yard, program};
 
 const BACKEND: &str = "[sandbox]\nbackend = \"landlock\"\n";
 
-/// Programs of the probes whose every attempt must be refused with an error, but for these.
+/// Programs of the probes whose attempts must all be refused with an error, except for these.
 const PROBES: [(&str, &[&str]); 6] = [
     ("kernel-calls", &[]),
     ("namespaces", &[]),
     ("become-another", &["prctl_name"]),
     ("descriptor-calls", &["keepalive", "flock", "memfd"]),
-    // By name only: that the host has it, and nothing of what it is.
+    // Visible by name only, without its content.
     ("host-files", &["homes", "devices", "kernel_files"]),
     ("host-processes", &["see", "scheduler", "limits"]),
 ];
 
-/// What a program meets where it may write nothing.
+/// Errors of writes outside the writable places.
 const REFUSED: [&str; 6] = ["EPERM", "EACCES", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOENT"];
 
 /// A program of the probes of `doctor --attack`.
@@ -50,7 +50,7 @@ fn allowed(printed: &str) -> BTreeMap<&str, &str> {
     met
 }
 
-/// Runs a program outside, with the machine's Python in a directory of its own.
+/// Runs a program outside, with the machine's Python in its own directory.
 async fn outside(program: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("program.py");
@@ -80,7 +80,7 @@ async fn yard() -> Yard {
     Yard::with(Codeyard::new().unwrap().settings(BACKEND).settings(LIMITS)).await
 }
 
-/// Where a session has its own files on the host.
+/// The session's directory on the host.
 async fn directory_of(yard: &mut Yard, session: &str) -> PathBuf {
     let code = "import os\nos.path.dirname(os.environ['HOME'])";
     let ran = yard.execute(json!({"code": code, "session": session})).await;
@@ -152,7 +152,7 @@ async fn without_namespaces_a_session_has_nothing_of_codeyards_process() {
 }
 
 #[tokio::test]
-async fn without_namespaces_nothing_elsewhere_is_read_changed_or_spoken_to() {
+async fn without_namespaces_nothing_elsewhere_is_read_changed_or_contacted() {
     let mut yard = yard().await;
     let open = tempfile::tempdir().unwrap();
     let allow = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -187,7 +187,7 @@ async fn without_namespaces_nothing_elsewhere_is_read_changed_or_spoken_to() {
         .filter(|(_, answer)| !REFUSED.contains(answer))
         .collect();
     assert_eq!(reached, Vec::<(&&str, &&str)>::new());
-    // The control: outside every one of these can be done, but for links to another file system.
+    // The control: outside, each attempt succeeds, except links to another file system.
     let control = outside(&program).await;
     let mut refused = answers(&control);
     refused.retain(|_, answer| !matches!(*answer, "allowed" | "EXDEV"));
@@ -215,14 +215,14 @@ async fn without_namespaces_sessions_do_not_reach_each_other() {
     let ran = yard.execute(json!({"code": second, "session": "second"})).await;
     let refused = json!(["EACCES", "EACCES", "EACCES", "EPERM", "EPERM"]);
     assert_eq!(ran.result(), &refused, "{ran:?}");
-    // Its own children it may end.
+    // A program may kill its own children.
     let ran = yard
         .execute(
             json!({"code": "import subprocess\nchild = subprocess.Popen(['sleep', '600'])\nchild.kill() or child.wait()", "session": "first"}),
         )
         .await;
     assert_eq!(ran.result(), -9, "{ran:?}");
-    // Nor its keeper, or any process with all others.
+    // Neither its keeper nor, with `-1`, processes of others.
     let ran = yard
         .execute(
             json!({"code": "import os, signal\nos.kill(os.getppid(), signal.SIGTERM)", "session": "first"}),
@@ -234,7 +234,7 @@ async fn without_namespaces_sessions_do_not_reach_each_other() {
     assert_eq!(ran.fields()["session_state"], "lost", "{ran:?}");
     yard.check_well().await;
     yard.end().await;
-    // The directory's name another process's session may have by now.
+    // Another process's session may have the directory's name by now.
     assert!(!directory.join("tmp/secret").exists());
 }
 
@@ -277,7 +277,7 @@ async fn without_namespaces_a_bomb_and_daemons_end_with_their_session() {
 }
 
 #[tokio::test]
-async fn without_namespaces_nothing_outlives_a_codeyard_that_is_killed() {
+async fn without_namespaces_nothing_outlives_a_killed_codeyard() {
     let mut yard = yard().await;
     let code = program("daemons", &json!({"count": 8, "confined": true}));
     let ran = yard.execute(json!({"code": code, "session": "daemons"})).await;

@@ -1,4 +1,4 @@
-//! What one session leaves for another: no secret, and enough of everything.
+//! Effects of one session on another: no leaked secret, and enough of every resource.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::hostile::yard::{Yard, probe, program};
 #[tokio::test]
 async fn no_secret_of_host_server_or_earlier_session_is_anywhere() {
     let mut yard = Yard::new().await;
-    // An earlier session of the same zygote parses a secret, and lets go of it.
+    // An earlier session of the same zygote parses a secret and frees it.
     let earlier = "earlier-5e55104f";
     let code = format!(
         "import json\nconfiguration = json.loads('{{\"token\": \"{earlier}\"}}')\nfor _ in range(50):\n    \
@@ -39,7 +39,7 @@ async fn no_secret_of_host_server_or_earlier_session_is_anywhere() {
 }
 
 #[tokio::test]
-async fn what_one_session_hoards_another_does_not_miss() {
+async fn a_hoarding_session_leaves_enough_for_others() {
     let mut yard = Yard::new().await;
     let hoarder = yard.run("hoard", json!({})).await;
     assert!(
@@ -53,7 +53,7 @@ async fn what_one_session_hoards_another_does_not_miss() {
     yard.end().await;
 }
 
-/// Another session gets what every program may need, and so does the host, while the first still has all it took.
+/// Another session, and the host, get what every program may need while the first one holds its resources.
 async fn check_neighbour(yard: &mut Yard) {
     let ran = yard.run("neighbour", json!({})).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
@@ -63,7 +63,7 @@ async fn check_neighbour(yard: &mut Yard) {
             .into_iter()
             .filter(|(_, answer)| *answer != "allowed")
             .collect();
-        // Sessions of a bare user share counters with each other and the host, as docs/sandbox.md says.
+        // Sessions of a bare user share counters with each other and the host (docs/sandbox.md).
         let shared = ["pass_descriptor", "whole_pipe", "watch"];
         let promised = |(name, _): &&(&str, &str)| yard.mode.own_users || !shared.contains(name);
         assert_eq!(refused.iter().filter(promised).count(), 0, "{place}: {refused:?}");
@@ -71,7 +71,7 @@ async fn check_neighbour(yard: &mut Yard) {
     yard.check_well().await;
 }
 
-/// What the program prints outside of any session.
+/// The program's output outside of any session.
 async fn outside(program: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     #[expect(

@@ -1,4 +1,4 @@
-//! Every number that is no system call of a session's list is refused by the session's own filter.
+//! The session's filter refuses every number that is not one of its system calls.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::hostile::yard::Yard;
 
 const NAMES: &str = include_str!("../../../../jail/data/x86_64/syscalls.txt");
 const RULES: &str = include_str!("../../../../jail/data/x86_64/session.rules");
-/// Beyond every number that a kernel of today has.
+/// Above every number of today's kernels.
 const LAST: u32 = 1023;
-/// Calls that are refused with another error, so that libraries try something else.
+/// Calls refused with another error, so that libraries try an alternative.
 const OTHERWISE: [(&str, &str); 3] = [("clone3", "ENOSYS"), ("openat2", "ENOSYS"), ("splice", "EINVAL")];
-/// `uretprobe` and `uprobe`: newer kernels let no filter see them, and end a process that calls them with SIGILL.
+/// `uretprobe` and `uprobe`: newer kernels hide them from filters, and end the calling process with SIGILL.
 const NOT_FILTERED: [u32; 2] = [335, 336];
 
-/// Names of calls that a session may make, with whatever arguments.
+/// Names of calls that a session may make, with any arguments.
 fn allowed() -> Vec<&'static str> {
     let mut section = "";
     let mut names = Vec::new();

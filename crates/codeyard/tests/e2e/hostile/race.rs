@@ -1,4 +1,4 @@
-//! The host reads and writes a session's virtual files while a program changes everything below its roots.
+//! The host reads and writes a session's virtual files while a program changes everything below the roots.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::hostile::yard::{Yard, program};
 const OPERATIONS: u64 = 3_000;
 /// The number of reads and writes, for the long form: `cargo xtask race`.
 const VARIABLE: &str = "CODEYARD_RACE_OPERATIONS";
-/// The letters of what the program and the host write: `inside` and `host`. A file that the program rewrites while it is
-/// read holds a mixture; what lies outside has other letters.
+/// The letters of text that the program and the host write: `inside` and `host`. A file rewritten during a read holds
+/// a mixture; text outside has other letters.
 const INSIDE: &str = "insidehost";
 
-/// What came of the host's reads and writes.
+/// Counts and errors of the host's reads and writes.
 #[derive(Debug, Default)]
 struct Score {
     operations: u64,
@@ -27,12 +27,11 @@ struct Score {
     written: u64,
     listed: u64,
     refused: u64,
-    /// Content that no program of the session wrote, and errors that say nothing.
+    /// Content that no program of the session wrote, and errors without information.
     wrong: Vec<String>,
 }
 
-/// The host beside the program: opens the session's files again and again, and uses all functions on the paths that the
-/// program changes.
+/// The host's part: reopens the session's files again and again, and uses all functions on the changing paths.
 fn race(data: &Path, done: &AtomicBool) -> Score {
     let workspaces = Workspaces::new(WorkspaceConfig::below(data));
     let principal: Principal = "local".parse().unwrap();
@@ -44,7 +43,7 @@ fn race(data: &Path, done: &AtomicBool) -> Score {
             FilePolicy::default(),
             FileLimits::default(),
         );
-        // The program may have put a link in the place of a root at this moment.
+        // The program may just have replaced a root by a link.
         let Ok(files) = files else {
             score.refused += 1;
             continue;
@@ -131,14 +130,14 @@ fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "how `cargo xtask race` asks for the long form"
+    reason = "`cargo xtask race` requests the long form"
 )]
 fn operations() -> u64 {
     let asked = std::env::var(VARIABLE).ok();
     asked.and_then(|number| number.parse().ok()).unwrap_or(OPERATIONS)
 }
 
-#[expect(clippy::print_stdout, reason = "what the long form shows")]
+#[expect(clippy::print_stdout, reason = "the result of the long form")]
 fn show(score: &Score) {
     println!("{score:?}");
 }
@@ -217,7 +216,7 @@ async fn check(roots: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_swap_leads_the_host_outside() {
+async fn no_swap_of_files_leads_the_host_outside() {
     check(false).await;
 }
 

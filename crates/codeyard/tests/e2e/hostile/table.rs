@@ -1,21 +1,21 @@
-//! What each attempt of a program must meet, and what is wrong with what it met.
+//! The expected result of each attempt of a program, and the differences.
 
 use std::collections::BTreeMap;
 
 use test_support::Mode;
 
-/// Attempts of one program that must end alike.
+/// Attempts of one program with the same expected result.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows {
-    /// What each must print; `|` stands between alternatives.
+    /// The expected output; `|` separates alternatives.
     pub met: &'static str,
-    /// The same where nothing counts the memory of the kernel.
+    /// The expected output where kernel memory is not counted.
     pub uncounted: &'static str,
     /// Their names, as the program prints them.
     pub attempts: &'static [&'static str],
 }
 
-/// Attempts that must print this in every mode.
+/// Attempts with the same expected output in every mode.
 pub const fn rows(met: &'static str, attempts: &'static [&'static str]) -> Rows {
     Rows {
         met,
@@ -29,7 +29,7 @@ pub fn answers(printed: &str) -> BTreeMap<&str, &str> {
     printed.lines().filter_map(|line| line.split_once(": ")).collect()
 }
 
-/// Compares what a program printed with its table; gives what is wrong.
+/// Compares a program's output with its table; returns the differences.
 pub fn compare(rows: &[Rows], printed: &str, mode: Mode) -> Vec<String> {
     let printed = answers(printed);
     let mut wrong = Vec::new();
@@ -54,7 +54,7 @@ pub fn compare(rows: &[Rows], printed: &str, mode: Mode) -> Vec<String> {
 }
 
 #[test]
-fn a_hole_and_a_gap_are_found() {
+fn a_wrong_and_a_missing_attempt_are_found() {
     const TABLE: &[Rows] = &[rows("EPERM|EACCES", &["one", "two"])];
     let mode = Mode {
         groups: true,

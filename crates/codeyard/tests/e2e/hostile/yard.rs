@@ -1,4 +1,4 @@
-//! A codeyard under attack: runs hostile programs in sessions of their own and looks at what is left of them.
+//! A codeyard under attack: runs hostile programs in separate sessions and checks their leftovers.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use crate::hostile::table::{self, Rows};
 
 /// The folder of the probes.
 const PROBES: &str = "../attack/probes";
-/// Small, so that whatever fills something is soon done.
+/// Small, so that programs reach the limits soon.
 pub const LIMITS: &str = "[limits]\nwall_time = \"20s\"\ncpu_time = \"20s\"\nmemory = \"160 MiB\"\nprocesses = 24\nopen_files = 128\n\
      file_size = \"16 MiB\"\ndisk = \"32 MiB\"\ninodes = 2000\noutput = \"64 KiB\"\nhost_calls = 100\nconcurrent_host_calls = 4\n";
 /// Bytes of `memory` above.
 pub const MEMORY: u64 = 160 << 20;
-/// Longest time to an answer beyond what the program itself may take, on a machine under load.
+/// Longest time to an answer beyond the program's own time limit, on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// `wall_time` above.
 const WALL_TIME: Duration = Duration::from_secs(20);
 
-/// A codeyard, its client, and what was planted around it.
+/// A codeyard, its client, and the planted files around it.
 pub struct Yard {
     pub client: CodeClient,
     pub mode: Mode,
@@ -32,7 +32,7 @@ pub struct Yard {
     traces: Traces,
 }
 
-/// The program of that name, with what it is given.
+/// The program of that name, with its parameters.
 pub fn program(name: &str, given: &Value) -> String {
     compose(&format!("tests/e2e/hostile/{name}.py"), given)
 }
@@ -42,7 +42,7 @@ pub fn probe(name: &str, given: &Value) -> String {
     compose(&format!("{PROBES}/{name}/guest.py"), given)
 }
 
-/// What all programs share, what this one is given, and the program.
+/// Joins the shared code, the parameters and the program.
 fn compose(file: &str, given: &Value) -> String {
     let read = |file: &str| {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -57,12 +57,12 @@ fn compose(file: &str, given: &Value) -> String {
 // === impl Yard ===
 
 impl Yard {
-    /// A codeyard with small limits, secrets around it, and an upstream server that runs.
+    /// A codeyard with small limits, planted secrets, and a running upstream server.
     pub async fn new() -> Yard {
         Yard::with(Codeyard::new().unwrap().settings(LIMITS)).await
     }
 
-    /// As `new`, of this installation.
+    /// Like `new`, with this installation.
     pub async fn with(codeyard: Codeyard) -> Yard {
         let secrets = Secrets::new();
         let temporary = codeyard.directory().join("temporary");
@@ -97,13 +97,13 @@ impl Yard {
         self.client.mcp.pid().unwrap()
     }
 
-    /// Runs a program of `hostile/` in a new session; it must be answered in time.
+    /// Runs a program of `hostile/` in a new session; the answer must be in time.
     pub async fn run(&mut self, name: &str, given: Value) -> Ran {
         self.execute(json!({"code": program(name, &given), "session": "new"}))
             .await
     }
 
-    /// Calls `execute_code`; it must be answered in time.
+    /// Calls `execute_code`; the answer must be in time.
     pub async fn execute(&mut self, mut arguments: Value) -> Ran {
         arguments["receipt"] = json!(true);
         let longest = arguments["timeout_ms"]
@@ -117,7 +117,7 @@ impl Yard {
         ran
     }
 
-    /// Runs a program of attempts and compares what it met with its table.
+    /// Runs a program of attempts and compares its output with its table.
     pub async fn check(&mut self, name: &str, rows: &[Rows], given: Value) {
         let ran = self.run(name, given).await;
         assert_eq!(ran.status(), "completed", "{name}: {ran:?}");
@@ -126,7 +126,7 @@ impl Yard {
         self.check_well().await;
     }
 
-    /// The next session works, and nothing that was planted has changed.
+    /// Checks that the next session works and that nothing planted has changed.
     pub async fn check_well(&mut self) {
         let ran = self.execute(json!({"code": "6 * 7", "session": "new"})).await;
         assert_eq!((ran.status(), ran.result()), ("completed", &json!(42)), "{ran:?}");
@@ -141,7 +141,7 @@ impl Yard {
         assert_eq!(ran.fields()["session_state"], "lost", "{ran:?}");
     }
 
-    /// Ends codeyard as a client does; nothing of all that ever ran is left, and the host is as before.
+    /// Ends codeyard as a client does; checks that no process is left and the host is unchanged.
     pub async fn end(mut self) {
         self.traces.gather(self.pid());
         let CodeClient { mcp, codeyard } = self.client;
@@ -151,7 +151,7 @@ impl Yard {
         assert!(!traces.pids().is_empty());
         assert_eq!(self.mode.groups, !traces.groups().is_empty());
         traces.wait_until_gone().await;
-        wait_until("the host is as before", || {
+        wait_until("the host is unchanged", || {
             (State::look(&self.canaries, &self.temporary) == self.before).then_some(())
         })
         .await;

@@ -62,7 +62,7 @@ async fn both_are_served_until_standard_input_ends() {
 }
 
 #[tokio::test]
-async fn standard_input_alone_is_no_reason_to_listen() {
+async fn the_option_stdio_requires_listen() {
     let ended = Codeyard::new().unwrap().run(["mcp", "--stdio"]).await.unwrap();
     let told = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(2), "{told}");

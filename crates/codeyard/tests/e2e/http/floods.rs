@@ -1,4 +1,4 @@
-//! Clients that send too much, too slowly or read nothing: each is bounded, and another client is served meanwhile.
+//! Clients that send too much, too slowly or read nothing: each is bounded, and another client is still served.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use tokio::time::{interval, timeout};
 
 use super::served::{PATIENCE, Served, modern};
 
-/// KiB of memory that an attack may cost.
+/// Most memory of an attack, in KiB.
 const MOST_MEMORY: u64 = 400 * 1024;
 
-/// A codeyard under attack, and a client that goes on.
+/// A codeyard under attack, and another client.
 struct Attacked {
     served: Served,
     session: String,
-    /// Its memory before the attack, in KiB.
+    /// Codeyard's memory before the attack, in KiB.
     before: u64,
 }
 
@@ -46,7 +46,7 @@ impl Attacked {
             .into_bytes()
     }
 
-    /// Another client is answered, and the memory has a bound.
+    /// Checks that another client is served, and that memory is bounded.
     async fn check(&self) {
         let answer = timeout(PATIENCE, self.served.run(&self.session, "return x")).await;
         assert_eq!(answer.unwrap()["result"]["structuredContent"]["result"], 5);
@@ -55,7 +55,7 @@ impl Attacked {
     }
 }
 
-/// All that comes until the connection ends, however it ends.
+/// Reads to the end of the connection, including an error.
 async fn rest(mut stream: impl tokio::io::AsyncRead + Unpin) -> String {
     let mut answer = Vec::new();
     let mut piece = vec![0; 65536];
@@ -66,14 +66,14 @@ async fn rest(mut stream: impl tokio::io::AsyncRead + Unpin) -> String {
 }
 
 #[tokio::test]
-async fn a_flood_of_connections_shuts_nobody_out() {
+async fn a_flood_of_connections_does_not_block_other_clients() {
     let attacked = Attacked::start().await;
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let most = 2048.min(files / 2);
     let mut flood = Vec::new();
     for number in 0..most + 100 {
         let mut stream = attacked.connect().await;
-        // Silent ones, begun heads, and begun bodies.
+        // Silent connections, incomplete heads, and incomplete bodies.
         let begun: &[u8] = match number % 3 {
             0 => b"",
             1 => b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n",
@@ -83,12 +83,12 @@ async fn a_flood_of_connections_shuts_nobody_out() {
         flood.push(stream);
     }
     attacked.check().await;
-    // The oldest made room.
+    // The oldest connections were closed.
     assert_eq!(rest(flood.swap_remove(0)).await, "");
 }
 
 #[tokio::test]
-async fn a_head_or_a_body_that_trickles_ends() {
+async fn a_slow_head_or_body_is_cut_off() {
     let attacked = Attacked::start().await;
     let body = attacked.head("content-length: 1000\r\n");
     let trickle = async |begun: &[u8], drop: &[u8]| {
@@ -118,7 +118,7 @@ async fn a_head_or_a_body_that_trickles_ends() {
     assert!(body.contains("the body took too long to arrive"), "{body}");
 }
 
-/// Sends 1 GiB as this; how much of it was taken, and the answer.
+/// Sends 1 GiB in this form; returns the number of accepted bytes, and the answer.
 async fn pour(attacked: &Attacked, head: &[u8], piece: &[u8]) -> (usize, String) {
     let (reading, mut writing) = attacked.connect().await.into_split();
     writing.write_all(head).await.unwrap();
@@ -151,7 +151,7 @@ async fn a_body_of_a_gibibyte_is_refused_after_its_first_part() {
     );
     for (taken, answer) in [length, chunked] {
         assert!(taken < 64 << 20, "{taken} bytes were taken");
-        // The rest of the body may cut off the answer.
+        // The unread rest of the body may cut off the answer.
         assert!(
             answer.is_empty() || answer.starts_with("HTTP/1.1 413"),
             "{answer}"
@@ -161,9 +161,9 @@ async fn a_body_of_a_gibibyte_is_refused_after_its_first_part() {
 }
 
 #[tokio::test]
-async fn what_would_grow_when_it_is_unpacked_is_not_unpacked() {
+async fn compressed_bodies_are_not_unpacked() {
     let attacked = Attacked::start().await;
-    // Ten zero bytes of gzip; nobody looks at them.
+    // Ten zero bytes of gzip, which the server never decodes.
     let bomb = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
     for (fields, status) in [
         ("content-encoding: gzip\r\ncontent-length: 10\r\n", 415),
@@ -193,7 +193,7 @@ async fn a_head_that_is_too_large_is_refused() {
         let mut stream = attacked.connect().await;
         let _ = stream.write_all(&attacked.head(&fields)).await;
         let answer = rest(stream).await;
-        // The rest of the head may cut off the answer.
+        // The unread rest of the head may cut off the answer.
         assert!(
             answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
             "{answer}"
@@ -203,7 +203,7 @@ async fn a_head_that_is_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn clients_that_read_nothing_hold_up_nobody() {
+async fn clients_that_read_nothing_delay_no_other_client() {
     let attacked = Attacked::start().await;
     let listed = modern("tools/list", json!({}), None);
     let mut idle = Vec::new();
@@ -225,7 +225,7 @@ async fn clients_that_read_nothing_hold_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_on_and_reads_nothing_is_cut_off() {
+async fn a_client_that_sends_requests_and_reads_nothing_is_cut_off() {
     let attacked = Attacked::start().await;
     let list = modern("tools/list", json!({}), None).to_string();
     let length = list.len();

@@ -1,4 +1,4 @@
-//! A client that `codeyard install --url` has entered codeyard into connects with what its file says.
+//! A client installed by `codeyard install --url` connects as its file says.
 
 use std::os::unix::fs::PermissionsExt;
 

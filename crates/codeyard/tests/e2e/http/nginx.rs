@@ -20,7 +20,7 @@ struct Proxied {
 }
 
 impl Proxied {
-    /// Nothing where nginx is not installed.
+    /// `None` if nginx is not installed.
     #[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
     async fn start(body_buffering: &str) -> Option<Proxied> {
         if !Path::new("/usr/sbin/nginx").exists() {
@@ -38,7 +38,7 @@ impl Proxied {
         })
     }
 
-    /// Sends this, and reads all that comes until the connection ends.
+    /// Sends these bytes, and reads to the end of the connection.
     async fn exchange(&self, request: &[u8]) -> String {
         let mut stream = UnixStream::connect(&self.socket).await.unwrap();
         stream.write_all(request).await.unwrap();
@@ -52,7 +52,7 @@ impl Proxied {
         }
     }
 
-    /// A POST in the session, with these fields of its head and this body.
+    /// A POST in the session, with these header fields and this body.
     fn post(&self, fields: &str, body: &str) -> String {
         let session = &self.session;
         format!(
@@ -66,7 +66,7 @@ impl Proxied {
         self.post(&format!("content-length: {}", body.len()), &body)
     }
 
-    /// Which of these variables the session has.
+    /// The variables among these that the session has.
     async fn has(&self, name: &str) -> Value {
         let answer = self
             .served
@@ -107,7 +107,7 @@ async fn nginx(served: &Served, body_buffering: &str) -> (PathBuf, Child) {
     (socket, nginx)
 }
 
-/// Requests in which another one hides: their fields and bodies.
+/// Requests with a hidden second request: their header fields and bodies.
 fn hiding(hidden: &str) -> Vec<(&'static str, String, String)> {
     let chunk = format!("{:x}\r\n{hidden}\r\n0\r\n\r\n", hidden.len());
     let after = format!("0\r\n\r\n{hidden}");
@@ -204,7 +204,7 @@ async fn check_nothing_hides(body_buffering: &str) {
     let Some(proxied) = Proxied::start(body_buffering).await else {
         return;
     };
-    // The control: sent as a request of its own, it is run.
+    // The control: the hidden request runs if it is sent as a request of its own.
     let answer = proxied
         .exchange(proxied.whole(&call(1, "control = 1", None)).as_bytes())
         .await;
@@ -217,7 +217,7 @@ async fn check_nothing_hides(body_buffering: &str) {
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut first = Vec::new();
         let _ = timeout(PATIENCE, stream.read_to_end(&mut first)).await.unwrap();
-        // Whoever comes next on the connection that nginx keeps to codeyard gets the answer to its own request.
+        // The next client on nginx's connection to codeyard gets the answer to its own request.
         let ping = json!({"jsonrpc": "2.0", "id": name, "method": "ping"});
         let next = proxied.exchange(proxied.whole(&ping).as_bytes()).await;
         assert!(next.starts_with("HTTP/1.1 200"), "{name}: {next}");
@@ -232,17 +232,17 @@ async fn check_nothing_hides(body_buffering: &str) {
 }
 
 #[tokio::test]
-async fn no_request_hides_in_another_that_nginx_passes_on_whole() {
+async fn no_request_hides_in_another_that_nginx_buffers() {
     check_nothing_hides("on").await;
 }
 
 #[tokio::test]
-async fn no_request_hides_in_another_that_nginx_passes_on_as_it_comes() {
+async fn no_request_hides_in_another_that_nginx_streams() {
     check_nothing_hides("off").await;
 }
 
 #[tokio::test]
-async fn events_pass_nginx_as_they_are_sent() {
+async fn events_pass_nginx_without_delay() {
     let Some(proxied) = Proxied::start("on").await else {
         return;
     };

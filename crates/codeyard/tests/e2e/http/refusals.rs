@@ -1,4 +1,4 @@
-//! Who is turned away, and what a bad request is told.
+//! Refused clients, and answers to bad requests.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use super::served::{Served, call, initialize, modern};
 
 const TOKEN: &str = "0123456789abcdef0123";
 
-/// A codeyard with a file of this content and mode beside it.
+/// A codeyard with a file of this content and mode.
 fn with_file(content: &str, mode: u32) -> (Codeyard, String) {
     let codeyard = Codeyard::new().unwrap();
     let file = codeyard.directory().join("token");
@@ -21,7 +21,7 @@ fn with_file(content: &str, mode: u32) -> (Codeyard, String) {
 }
 
 #[tokio::test]
-async fn pages_of_other_sites_are_turned_away() {
+async fn pages_of_other_sites_are_refused() {
     let served = Served::start(Codeyard::new().unwrap(), &[]).await;
     for (headers, status) in [
         (vec![("host", "evil.example.com")], 403),
@@ -37,7 +37,7 @@ async fn pages_of_other_sites_are_turned_away() {
 }
 
 #[tokio::test]
-async fn the_token_is_asked_for_before_anything_is_read() {
+async fn the_token_is_checked_before_the_body_is_read() {
     let (codeyard, file) = with_file(&format!("{TOKEN}\n"), 0o600);
     let served = Served::start(codeyard, &["--token-file", &file]).await;
     let right = format!("Bearer {TOKEN}");
@@ -63,7 +63,7 @@ async fn the_token_is_asked_for_before_anything_is_read() {
     assert_eq!(served.send("POST", &huge, b"").await.whole().await.status, 401);
 }
 
-/// Starts with these options, which must be refused with this text.
+/// Starts codeyard with these options, which must be refused with this text.
 async fn check_refused(codeyard: Codeyard, options: &[&str], expected: &str) {
     let ended = codeyard.run(["mcp"].iter().chain(options)).await.unwrap();
     let told = String::from_utf8(ended.stderr).unwrap();
@@ -72,7 +72,7 @@ async fn check_refused(codeyard: Codeyard, options: &[&str], expected: &str) {
 }
 
 #[tokio::test]
-async fn what_would_be_open_to_others_is_not_served() {
+async fn an_open_or_invalid_address_is_refused() {
     let new = || Codeyard::new().unwrap();
     check_refused(
         new(),
@@ -113,7 +113,7 @@ async fn what_would_be_open_to_others_is_not_served() {
 }
 
 #[tokio::test]
-async fn a_bad_request_is_told_what_is_wrong() {
+async fn a_bad_request_gets_a_precise_error() {
     let served = Served::start(Codeyard::new().unwrap(), &[]).await;
     let session = served.open().await;
     let json_type = ("content-type", "application/json");
@@ -182,7 +182,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
         ("mcp-name", "other"),
     ];
     check("POST", &named, other.as_bytes(), 400, "Header mismatch: mcp-name").await;
-    // Nothing of this has hurt anybody.
+    // The bad requests have affected no other client.
     assert_eq!(
         served.run(&session, "return 5").await["result"]["structuredContent"]["result"],
         5
@@ -190,7 +190,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn an_id_under_way_is_refused_within_a_session() {
+async fn a_pending_id_is_refused_within_a_session() {
     let served = Served::start(Codeyard::new().unwrap(), &[]).await;
     let session = served.open().await;
     let own = [("mcp-session-id", session.as_str())];

@@ -1,4 +1,4 @@
-//! A client that lost a stream comes back for what it missed.
+//! A client resumes a lost stream and receives the missed events.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ async fn resume(served: &Served, session: &str, last: &str) -> Stream {
     served.send("GET", &headers, b"").await
 }
 
-/// Resumes a stream that cannot be resumed.
+/// Tries to resume a stream that cannot be resumed.
 async fn check_refused(served: &Served, session: &str, last: &str, status: u16, why: &str) {
     let answer = resume(served, session, last).await.whole().await;
     assert_eq!(answer.status, status, "{last}: {}", answer.text());
@@ -29,7 +29,7 @@ async fn check_refused(served: &Served, session: &str, last: &str, status: u16, 
 }
 
 #[tokio::test]
-async fn a_call_goes_on_without_its_connection_and_its_answer_comes_on_another() {
+async fn a_call_outlives_its_connection_and_its_answer_comes_on_another() {
     let served = Served::start(Codeyard::new().unwrap(), &[]).await;
     let session = served.open().await;
     let own = [("mcp-session-id", session.as_str()), NEWEST];
@@ -57,7 +57,7 @@ async fn a_call_goes_on_without_its_connection_and_its_answer_comes_on_another()
                 .count(),
             1
         );
-        // It can be asked for again, but only from where the client is.
+        // The answer can be requested again, but only from the client's last event.
         let last = events.last().unwrap().id.clone().unwrap();
         assert_eq!(
             resume(&served, &session, &last)
@@ -94,7 +94,7 @@ async fn older_revisions_get_ids_and_no_event_without_data() {
 }
 
 #[tokio::test]
-async fn what_nobody_listened_to_comes_when_the_listener_is_back() {
+async fn missed_messages_arrive_when_the_listener_returns() {
     let served = Served::start(Codeyard::with_stub().unwrap(), &[]).await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let (gone, there) = (served.open().await, served.open().await);
@@ -115,7 +115,7 @@ async fn what_nobody_listened_to_comes_when_the_listener_is_back() {
 }
 
 #[tokio::test]
-async fn a_resume_that_needs_too_old_an_event_fails() {
+async fn a_resume_from_a_dropped_event_fails() {
     let codeyard = Codeyard::new().unwrap();
     let codeyard = codeyard.server("stub", &ServerDefinition::stub_with_extras());
     let served = Served::start(codeyard, &["--surface", "standard"]).await;
@@ -138,7 +138,7 @@ async fn a_resume_that_needs_too_old_an_event_fails() {
             .len(),
         6
     );
-    // More than the session keeps.
+    // More events than the session stores.
     let messages: Vec<Value> = (0..20).map(|id| progress(id, 60)).collect();
     let answers = join_all(messages.iter().map(|message| served.post(&own, message))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
@@ -212,7 +212,7 @@ async fn streams_of_clients_without_sessions_are_bounded_together() {
         200
     );
     drop(streams);
-    // The host learns of the closed connections by and by.
+    // The host notices closed connections with a delay.
     let start = Instant::now();
     while served.begin(&headers, &listen).await.status().await != 200 {
         assert!(start.elapsed() < PATIENCE);
@@ -225,7 +225,7 @@ async fn a_refused_initialize_leaves_no_session() {
     let session = served.open().await;
     let mut wrong = initialize();
     wrong["params"] = json!({});
-    // More than there may be sessions: if they stayed, the session that is unused for longest would have to end.
+    // More than the limit of sessions: if they stayed, the least recently used session would end.
     for _ in 0..1100 {
         let refused = served.post(&[], &wrong).await;
         assert!(!refused.json()["error"].is_null(), "{}", refused.text());

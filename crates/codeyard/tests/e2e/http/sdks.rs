@@ -8,7 +8,8 @@ use tokio::process::Command;
 use super::cutting_proxy::CuttingProxy;
 use super::served::Served;
 
-/// Runs a program of a library with the address of a codeyard; what it must print. Nothing where the library did not install.
+/// Runs a library's program with codeyard's address and checks the output; does nothing if the library did not
+/// install.
 async fn check(package: &str, name: &str, program: &str, expected: &str) {
     let Some(interpreter) = interpreter(package) else {
         return;
@@ -17,7 +18,7 @@ async fn check(package: &str, name: &str, program: &str, expected: &str) {
     check_with(&served, &served.url(), &interpreter, (name, program), expected).await;
 }
 
-/// The same behind a proxy that cuts the connection of the call.
+/// Like `check`, behind a proxy that cuts the call's connection.
 async fn check_resumed(package: &str, name: &str, program: &str, expected: &str) {
     let Some(interpreter) = interpreter(package) else {
         return;
@@ -29,7 +30,7 @@ async fn check_resumed(package: &str, name: &str, program: &str, expected: &str)
     assert!(proxy.has_cut(), "the connection of the call was cut");
 }
 
-/// What runs the programs of a library.
+/// The program that runs the library's code.
 #[expect(clippy::print_stdout, reason = "a test that ran nothing says so")]
 fn interpreter(package: &str) -> Option<PathBuf> {
     let (_, libraries) = client_libraries().unwrap();

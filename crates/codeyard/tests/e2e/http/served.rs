@@ -1,4 +1,4 @@
-//! A codeyard that listens, and a client that sees every byte of a response.
+//! A listening codeyard, and a client that sees every byte of a response.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -11,17 +11,17 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-/// Longest wait for anything; reached only by a test that fails.
+/// Longest wait; only a failing test reaches it.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A codeyard that serves.
+/// A codeyard process that serves HTTP.
 pub struct Served {
     pub codeyard: Codeyard,
     pub address: String,
     child: Child,
 }
 
-/// A whole response.
+/// A complete response.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
@@ -29,7 +29,7 @@ pub struct Response {
     body: String,
 }
 
-/// A response whose end has not come.
+/// A response that has not ended.
 pub struct Stream(BufReader<TcpStream>);
 
 /// One event of a stream.
@@ -41,7 +41,7 @@ pub struct SseEvent {
 }
 
 impl SseEvent {
-    /// Reads one more line; whether the event is whole.
+    /// Reads one more line; returns whether the event is complete.
     fn read(&mut self, line: &str) -> bool {
         for (name, field) in [
             ("id: ", &mut self.id),
@@ -52,7 +52,7 @@ impl SseEvent {
                 *field = Some(value.trim_end().to_owned());
             }
         }
-        // Lines of the chunked coding end otherwise.
+        // Lines of the chunked coding have other endings.
         line == "\n" && (self.id.is_some() || self.data.is_some())
     }
 
@@ -63,12 +63,12 @@ impl SseEvent {
 }
 
 impl Served {
-    /// Starts it on a port of its own.
+    /// Starts codeyard on a free port.
     pub async fn start(codeyard: Codeyard, options: &[&str]) -> Served {
         Served::start_with(codeyard, options, Stdio::null()).await
     }
 
-    /// Starts it with this standard input, and an output that can be read.
+    /// Starts codeyard with this standard input, and a readable output.
     pub async fn start_with(codeyard: Codeyard, options: &[&str], input: Stdio) -> Served {
         let mut command = codeyard
             .command(["mcp", "--listen", "0"].iter().chain(options))
@@ -78,7 +78,7 @@ impl Served {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = loop {
             let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
-            let line = line.expect("codeyard says where it serves");
+            let line = line.expect("codeyard prints its address");
             if let Some((_, rest)) = line.split_once("://") {
                 break rest.trim_end_matches("/mcp").to_owned();
             }
@@ -106,7 +106,7 @@ impl Served {
         )
     }
 
-    /// How it ended.
+    /// The exit status.
     pub async fn ended(&mut self) -> ExitStatus {
         timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap()
     }
@@ -116,7 +116,7 @@ impl Served {
         kill_process(pid, Signal::TERM).unwrap();
     }
 
-    /// Opens a session; its id.
+    /// Opens a session; returns its id.
     pub async fn open(&self) -> String {
         let answer = self.post(&[], &initialize()).await;
         let id = answer.header("mcp-session-id").unwrap().to_owned();
@@ -125,7 +125,7 @@ impl Served {
         id
     }
 
-    /// The answer to a program.
+    /// Runs a program; returns the answer.
     pub async fn run(&self, session: &str, code: &str) -> Value {
         let answer = self
             .post(&[("mcp-session-id", session)], &call(1, code, None))
@@ -146,18 +146,18 @@ impl Served {
 
     pub async fn listen(&self, session: &str) -> Stream {
         let mut stream = self.send("GET", &[("mcp-session-id", session)], b"").await;
-        // From here on it is heard.
+        // The server has registered the listener by now.
         timeout(PATIENCE, stream.0.fill_buf()).await.unwrap().unwrap();
         stream
     }
 
-    /// Listens, with one more header.
+    /// Opens a listening stream, with one more header.
     pub async fn listen_as(&self, session: &str, header: (&str, &str)) -> Stream {
         self.send("GET", &[("mcp-session-id", session), header], b"")
             .await
     }
 
-    /// The name that a server's tool has on the surface `standard`.
+    /// The name of a server's tool on the surface `standard`.
     pub async fn tool(&self, session: &str, end: &str) -> String {
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let answer = self.post(&[("mcp-session-id", session)], &list).await;
@@ -169,7 +169,7 @@ impl Served {
             .to_owned()
     }
 
-    /// Sends a message, and reads nothing.
+    /// Sends a message without reading the answer.
     pub async fn begin(&self, headers: &[(&str, &str)], message: &Value) -> Stream {
         let mut headers = headers.to_vec();
         headers.push(("content-type", "application/json"));
@@ -177,13 +177,13 @@ impl Served {
         self.send("POST", &headers, message.to_string().as_bytes()).await
     }
 
-    /// Sends a request whose `Host` is the address unless another is given.
+    /// Sends a request; `Host` is the address by default.
     pub async fn send(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
         send(&self.address, (method, "/mcp"), headers, body).await
     }
 }
 
-/// Sends a request to an address, whose `Host` it is unless another is given.
+/// Sends a request to an address; `Host` is that address by default.
 pub async fn send(
     address: &str,
     (method, path): (&str, &str),
@@ -202,13 +202,13 @@ pub async fn send(
     }
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(format!("{head}\r\n").as_bytes()).await.unwrap();
-    // A body that is too large is refused before its end.
+    // The server refuses an oversized body before its end.
     let _ = stream.write_all(body).await;
     Stream(BufReader::new(stream))
 }
 
 impl Stream {
-    /// Everything, to the end of the connection.
+    /// Reads to the end of the connection.
     pub async fn whole(mut self) -> Response {
         let mut text = Vec::new();
         timeout(PATIENCE, self.0.read_to_end(&mut text))
@@ -279,7 +279,7 @@ impl Response {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// The messages of a stream of events, or the one that the body is.
+    /// The messages of an event stream, or the single message of the body.
     #[track_caller]
     pub fn events(&self) -> Vec<Value> {
         if self.header("content-type") == Some("application/json") {

@@ -1,18 +1,18 @@
-//! Servers whose tools change, whose names clash, and that die: what programs find and call in the end.
+//! Servers that change their tools, clash in names, or die: the effect on programs' search and calls.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 
 use crate::hub::completed;
 
-/// Waits in the program until the list of `stub` has this many tools that came later.
+/// Waits in the program until the list of `stub` has this many added tools.
 const UNTIL_GROWN: &str = "import time\n\
     def grown():\n    return sorted(t['name'] for t in runtime.list_tools_sync('stub') if t['name'].startswith('grown_'))\n\
     def until(names):\n    end = time.monotonic() + 30\n    while grown() != names:\n        \
     assert time.monotonic() < end, grown()\n        time.sleep(0.02)\n";
 
 #[tokio::test]
-async fn tools_that_come_and_go_are_found_and_called_only_while_they_are_there() {
+async fn tools_are_found_and_called_only_while_listed() {
     for era in [Era::Legacy, Era::Modern] {
         let definition = ServerDefinition::stub_with_extras().era(era);
         let codeyard = Codeyard::new().unwrap().server("stub", &definition);
@@ -27,7 +27,7 @@ async fn tools_that_come_and_go_are_found_and_called_only_while_they_are_there()
             found["structuredContent"]["tools"][0]["tool"], "grown_2",
             "{found}"
         );
-        // Another session sees it too, and its end.
+        // Another session sees the tool too, and its removal.
         let code = "print(await tools.stub.grown_2())";
         assert_eq!(client.run_in("other", code).await.stdout(), "grown_2\n");
         client
@@ -50,27 +50,27 @@ async fn tools_that_come_and_go_are_found_and_called_only_while_they_are_there()
 }
 
 #[tokio::test]
-async fn a_list_that_its_server_calls_stale_is_asked_for_again() {
+async fn a_list_is_requested_again_after_its_time_to_live() {
     let definition = ServerDefinition::stub_with_extras()
         .era(Era::Modern)
         .env("STUB_TTL", "1000");
     let codeyard = Codeyard::new().unwrap().server("stub", &definition);
     let mut client = CodeClient::of(codeyard).await;
     client.check(UNTIL_GROWN, "").await;
-    // It tells nobody that it has grown.
+    // The server announces no change.
     let code = "await tools.stub.grow()\nuntil(['grown_1'])\nprint(await tools.stub.grown_1())";
     client.check(code, "grown_1\n").await;
 }
 
 #[tokio::test]
-async fn servers_and_tools_whose_names_clash_are_numbered_and_all_reachable() {
+async fn clashing_names_are_numbered_and_all_reachable() {
     let mut codeyard = Codeyard::new().unwrap();
     for name in ["my-stub", "my_stub", "My Stub", "my.stub"] {
         codeyard = codeyard.server(name, &ServerDefinition::stub());
     }
     codeyard = codeyard.server("clashing", &ServerDefinition::hostile("wordy"));
     let mut client = CodeClient::of(codeyard).await;
-    // A name that is its own alias keeps it; the others are numbered in their order.
+    // A name equal to its alias stays; the others are numbered in order.
     let code = "by_alias = [(await getattr(tools, alias).pid()).pid for alias in ('my_stub', 'my_stub_2', 'my_stub_3', 'my_stub_4')]\n\
                 servers = ['my_stub'] + [s for s in runtime.discovered_servers() if s not in ('my_stub', 'clashing')]\n\
                 by_name = [(await tools[name].pid()).pid for name in servers]\n\
@@ -103,7 +103,7 @@ async fn servers_and_tools_whose_names_clash_are_numbered_and_all_reachable() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_is_started_again_while_the_others_go_on() {
+async fn a_dead_server_is_restarted_while_the_others_continue() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("frail", &ServerDefinition::stub())
@@ -122,14 +122,14 @@ async fn a_server_that_dies_is_started_again_while_the_others_go_on() {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_when_the_files_of_tools_that_it_saw_are_gone_from_the_disk() {
+async fn a_session_survives_the_deletion_of_tool_files() {
     let definition = ServerDefinition::stub_with_extras();
     let codeyard = Codeyard::new().unwrap().server("stub", &definition);
     let mut client = CodeClient::of(codeyard).await;
     let look = "import os\nprint('grown_1.py' in os.listdir('/tools/stub'))";
     client.check(look, "False\n").await;
     assert_eq!(client.run_in("other", UNTIL_GROWN).await.error(), "");
-    // As after so many changes that the tree is swept.
+    // As after many changes, which make codeyard sweep the tree.
     let trees = client.codeyard.data_directory().join("trees");
     for tree in std::fs::read_dir(trees).unwrap() {
         let writable = std::os::unix::fs::PermissionsExt::from_mode(0o755);

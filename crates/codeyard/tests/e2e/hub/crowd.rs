@@ -1,4 +1,4 @@
-//! Nine real and 46 replayed servers in one process: what starts when, what is found, and what it takes.
+//! Nine real and 46 replayed servers in one process: starts, search and memory.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use test_support::{CodeClient, Codeyard, Era, ServerDefinition, catalogue, statu
 
 use crate::hub::{completed, running_servers};
 
-/// Nine real servers, and 46 others that list what real ones list, in both eras.
+/// Nine real servers, and 46 replays of real lists, in both eras.
 fn installation() -> Codeyard {
     let mut codeyard = Codeyard::new().unwrap().real_servers().unwrap();
     for (number, name) in catalogue::servers().iter().enumerate() {
@@ -18,7 +18,7 @@ fn installation() -> Codeyard {
     codeyard
 }
 
-/// Searches until no server is on its way any more.
+/// Searches until no server is still starting.
 async fn search(client: &mut CodeClient, query: &str) -> Value {
     let start = Instant::now();
     loop {
@@ -31,7 +31,7 @@ async fn search(client: &mut CodeClient, query: &str) -> Value {
     }
 }
 
-/// Resident memory in megabytes, without the pages of the program's file, of which an unoptimised one has many.
+/// Resident memory in megabytes, without the program file's pages, of which an unoptimised build has many.
 fn resident(client: &CodeClient) -> u64 {
     let value = status_field(client.mcp.pid().unwrap(), "RssAnon").unwrap();
     value.trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
@@ -43,13 +43,13 @@ async fn nine_real_and_46_replayed_servers_in_one_process() {
     let mut client = CodeClient::of(codeyard).await;
     assert_eq!(running_servers(&client), 0);
 
-    // The first program starts what it calls and nothing else.
+    // The first program starts only the servers that it calls.
     let code = "return (await tools.time.convert_time(source_timezone='UTC', time='12:00', target_timezone='Asia/Tokyo')).time_difference";
     let ran = client.run(code).await;
     assert_eq!(completed(&ran), "+9.0h");
     assert_eq!(running_servers(&client), 1);
 
-    // A search asks all the others; every tool of theirs is there and found.
+    // A search lists all other servers; every tool is found.
     search(&mut client, "anything").await;
     let count = "return sum([len(await runtime.list_tools(s)) for s in runtime.discovered_servers()])";
     let all = completed(&client.run(count).await).as_u64().unwrap();
@@ -97,7 +97,7 @@ async fn nine_real_and_46_replayed_servers_in_one_process() {
     let memory = resident(&client);
     assert!(memory < 90, "{memory} MB");
 
-    // The next process knows all tools without a start.
+    // The next process has all lists without a start.
     let codeyard = client.codeyard;
     assert!(client.mcp.finish().await.unwrap().success());
     let mut client = CodeClient::of(codeyard).await;

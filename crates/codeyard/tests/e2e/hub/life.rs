@@ -1,4 +1,4 @@
-//! Real servers, local and remote, that are killed, changed and removed while sessions use them.
+//! Real servers, local and remote, killed, changed and removed while sessions use them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use test_support::{descendants, wait_until};
 
 use crate::hub::completed;
 
-/// A call, and what its answer holds.
+/// A call, and a part of its answer.
 type Said = (&'static str, &'static str);
 
-/// One server, before its definition or the server itself is changed and after.
+/// One server, before and after a change of its definition or of the server itself.
 struct Case {
     name: &'static str,
     before: Said,
@@ -26,7 +26,7 @@ const fn case(name: &'static str, before: Said, after: Said) -> Case {
 
 const THOUGHT: &str = "tools.thinking.sequentialthinking(thought='t', thoughtNumber=1, totalThoughts=1, nextThoughtNeeded=False)";
 
-/// `DATA` stands for the directory that the servers work on.
+/// `DATA` means the servers' data directory.
 const CASES: [Case; 12] = [
     case(
         "everything",
@@ -105,13 +105,13 @@ const CASES: [Case; 12] = [
     ),
 ];
 
-/// What both sessions define first; `calls` has a call of each server.
+/// The first program of both sessions; `calls` has a call of each server.
 const PRELUDE: &str = include_str!("life/definitions.py");
 
-/// Uses all servers at once until the file is there; what went wrong meanwhile is the result.
+/// Calls all servers concurrently until the file exists; returns the errors.
 const USE: &str = include_str!("life/use_until_stopped.py");
 
-/// Uses each server until it is gone, with a long call of three of them under way.
+/// Calls each server until it is gone, with long calls of three servers in flight.
 const USE_UNTIL_GONE: &str = include_str!("life/use_until_gone.py");
 
 /// The cases of these servers, or of all.
@@ -122,7 +122,7 @@ fn cases(names: &[&str]) -> Vec<&'static Case> {
         .collect()
 }
 
-/// The statement that says how each server is called.
+/// The statement with each server's call.
 fn calls(cases: &[&Case], part: impl Fn(&Case) -> Said) -> String {
     let calls = cases
         .iter()
@@ -130,7 +130,7 @@ fn calls(cases: &[&Case], part: impl Fn(&Case) -> Said) -> String {
     format!("calls = {{\n{}}}\n", calls.collect::<String>())
 }
 
-/// A codeyard with some of the servers, whose definitions are in a file of their own.
+/// A codeyard with some of the servers, defined in a separate file.
 struct Life {
     client: CodeClient,
     cases: Vec<&'static Case>,
@@ -213,7 +213,7 @@ impl Life {
         life
     }
 
-    /// A few at a time: each is started by that, and the machine may be busy.
+    /// A few at a time, because each call starts a server and the machine may be busy.
     async fn list_all(&mut self) {
         for some in self.cases.clone().chunks(4) {
             let names: Vec<&str> = some.iter().map(|case| case.name).collect();
@@ -227,7 +227,7 @@ impl Life {
         }
     }
 
-    /// How many servers are processes of codeyard.
+    /// The number of servers that are processes of codeyard.
     fn local(&self) -> usize {
         self.cases.len() - self.remote.len()
     }
@@ -241,7 +241,7 @@ impl Life {
         json!({"code": code, "session": session, "timeout_ms": 240_000})
     }
 
-    /// Runs a program that completes; its result.
+    /// Runs a program that must complete; returns its result.
     async fn run(&mut self, session: &str, code: &str) -> Value {
         let arguments = self.arguments(session, code);
         let ran = self.client.execute(arguments).await;
@@ -255,7 +255,7 @@ impl Life {
         ran.result().clone()
     }
 
-    /// Calls every server once; each answers as its case says.
+    /// Calls every server once; each must answer as its case says.
     async fn check(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
         let said = self.run(session, "return await once()").await;
         for case in &self.cases {
@@ -265,7 +265,7 @@ impl Life {
         }
     }
 
-    /// Calls every server again and again until each answers as its case says.
+    /// Calls every server repeatedly until each answers as its case says.
     async fn until(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
         let expected: Map<String, Value> = self
             .cases
@@ -283,7 +283,7 @@ impl Life {
         assert_eq!(wrong, json!({}), "{}", self.client.mcp.stderr());
     }
 
-    /// Starts a program in session `a` and waits until it says that it has begun.
+    /// Starts a program in session `a` and waits until it has begun.
     async fn start(&mut self, code: &str) -> Value {
         let begun = self.data().join("begun");
         let _ = std::fs::remove_file(&begun);
@@ -293,8 +293,8 @@ impl Life {
         id
     }
 
-    /// Every process is killed and every remote server is started anew under calls: these fail with words that name the
-    /// server, if at all, and the next ones meet the new process.
+    /// Kills every process and restarts every remote server during calls. A failed call must name its server; later
+    /// calls reach the new process.
     async fn kill_all_while_they_are_used(&mut self) {
         let id = self.start(USE).await;
         let codeyard = self.client.mcp.pid().unwrap();
@@ -320,7 +320,7 @@ impl Life {
         }
     }
 
-    /// Other definitions of the processes and other arguments of the remote servers: the sessions see what has changed.
+    /// Changes definitions of processes and arguments of remote servers: the sessions must see the changes.
     async fn change_all(&mut self) {
         let data = self.data();
         copy(&data.join("repo"), &data.join("files/repo"));
@@ -354,7 +354,7 @@ impl Life {
             };
             server.restart(args, &[("LIFE", "second life")]).await.unwrap();
         }
-        // A changed file is noticed within a second or two, and a server's news by and by.
+        // A changed file is noticed within two seconds, a server's change some time later.
         self.until("b", |case| case.after).await;
         self.until("a", |case| case.after).await;
         let now = processes(codeyard);
@@ -364,8 +364,8 @@ impl Life {
         );
     }
 
-    /// Half of them by the command, half by a changed file: calls that are under way end well, later ones say what is the
-    /// matter.
+    /// Removes half of the servers by the command, half by a changed file. Calls in flight complete; later calls give
+    /// the reason.
     async fn remove_all_while_they_are_used(&mut self, by_file: &[&str], by_command: &[&str]) {
         let id = self.start(USE_UNTIL_GONE).await;
         for name in by_file {
@@ -402,7 +402,7 @@ fn file(codeyard: &Codeyard) -> PathBuf {
     codeyard.work_directory().join("servers.json")
 }
 
-/// Replaces the file as one step, as an editor does.
+/// Replaces the file atomically, like an editor.
 fn write(file: &Path, servers: &Map<String, Value>) {
     let new = file.with_extension("new");
     std::fs::write(&new, json!({ "mcpServers": servers }).to_string()).unwrap();

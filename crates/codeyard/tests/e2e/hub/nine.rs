@@ -1,4 +1,4 @@
-//! Nine real servers of both eras in one program: the last section of `docs/start.md`, run as it stands.
+//! Nine real servers of both eras in one program: the last section of `docs/start.md`, unchanged.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
@@ -28,7 +28,7 @@ async fn one_program_uses_nine_real_servers() {
         ran.shown()
     );
     assert_eq!(running_servers(&client), 9);
-    // All of them are still up for the next program and for another session, and know what they were told.
+    // All servers still run for the next program and for another session, and keep their state.
     let found = client
         .search(json!({"query": "convert time between timezones", "limit": 1}))
         .await;

@@ -1,4 +1,5 @@
-//! Servers that are slow, never answer, list too much or change all the time: others are not held up, and all is bounded.
+//! Servers that are slow, hang, list too much or change constantly: others are not delayed, and everything is
+//! bounded.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use test_support::{CodeClient, Codeyard, ServerDefinition, status_field};
 use crate::hub::completed;
 
 #[tokio::test]
-async fn servers_that_start_slowly_or_never_hold_up_only_their_own_calls() {
+async fn slow_and_hanging_servers_delay_only_their_own_calls() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .server("late", &ServerDefinition::hostile("slow-start:3"))
@@ -37,7 +38,7 @@ async fn servers_that_start_slowly_or_never_hold_up_only_their_own_calls() {
 }
 
 #[tokio::test]
-async fn a_search_waits_once_for_a_server_that_hangs_and_names_it_each_time() {
+async fn a_search_waits_once_for_a_hanging_server_and_names_it_each_time() {
     let mut codeyard = Codeyard::with_stub().unwrap();
     for number in 0..10 {
         codeyard = codeyard.server(&format!("hung{number}"), &ServerDefinition::hostile("hang"));
@@ -53,13 +54,13 @@ async fn a_search_waits_once_for_a_server_that_hangs_and_names_it_each_time() {
         assert_eq!(found["pending"].as_array().unwrap().len(), 10, "{found}");
         assert_eq!(found["tools"][0]["tool"], "echo", "{found}");
     }
-    // The first one waits for five seconds; three more that wait would take fifteen.
+    // The first search waits for five seconds; three more waits would take fifteen.
     let later: Duration = took[1..].iter().sum();
     assert!(later < Duration::from_secs(5), "{took:?}");
 }
 
 #[tokio::test]
-async fn lists_without_measure_are_bounded_and_hurt_nobody_else() {
+async fn excessive_lists_are_bounded_and_affect_no_other_server() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .server("crowd", &ServerDefinition::hostile("crowd"))
@@ -73,7 +74,7 @@ async fn lists_without_measure_are_bounded_and_hurt_nobody_else() {
     let ran = client.execute(json!({"code": code, "timeout_ms": 120_000})).await;
     assert_eq!(completed(&ran), &json!(["x", "x", "x", "echo", 10_000]));
 
-    // The restless list is followed, at its pace, while it floods: others answer in between.
+    // Codeyard follows the restless list at a limited rate during the flood; others answer in between.
     let code = include_str!("nuisances/follow_the_list.py");
     let ran = client.execute(json!({"code": code, "timeout_ms": 120_000})).await;
     let (calls, lists) = (&completed(&ran)[0], completed(&ran)[1].as_u64().unwrap());

@@ -1,4 +1,4 @@
-//! Many calls, sessions and clients at the same time.
+//! Many concurrent calls, sessions and clients.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 
 use crate::hub::{completed, running_servers};
 
-/// Calls under way at once.
+/// Concurrent calls.
 const CLIENTS: usize = 8;
 
-/// Seconds that a program needs for this many gathered calls of `call`, after a first one that starts the server: the
-/// least of some attempts, because the machine may be busy with other things.
+/// Seconds of a program with this many gathered calls of `call`, after a first call that starts the server: the least
+/// of some attempts, because the machine may be busy.
 async fn gathered(client: &mut CodeClient, count: usize, call: &str) -> f64 {
     let code = format!(
         "import asyncio, time\nawait {call}\nattempts = []\n\
@@ -40,7 +40,7 @@ async fn timed_ten_gathered_calls_of_one_second_take_less_than_two() {
 async fn timed_a_hundred_gathered_calls_take_little_more_than_one() {
     let mut client = CodeClient::with_stub().await;
     let took = gathered(&mut client, 100, "tools.stub.slow(seconds=0.05)").await;
-    // One after the other they would take five seconds; the benchmark tells the overhead.
+    // In sequence they would take five seconds; the benchmark measures the overhead.
     assert!((0.05..2.0).contains(&took), "{took} s");
 }
 
@@ -108,7 +108,7 @@ async fn eight_processes_share_a_data_directory() {
     for client in clients {
         assert!(client.finish().await.unwrap().success());
     }
-    // What they wrote at the same time is whole: the next one starts nothing.
+    // Their concurrent writes are complete: the next process starts nothing.
     let mut next = CodeClient::of(codeyard).await;
     let found = next
         .search(json!({"query": "navigate the browser", "limit": 1}))

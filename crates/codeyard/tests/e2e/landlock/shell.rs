@@ -1,4 +1,4 @@
-//! Programs in bash without namespaces: the tools, files, limits and walls of the other languages there.
+//! Programs in bash without namespaces, with the same tools, files, limits and confinement as other languages.
 
 use serde_json::json;
 use test_support::CodeClient;
@@ -36,7 +36,7 @@ async fn programs_in_bash_call_tools_and_keep_their_state() {
 }
 
 #[tokio::test]
-async fn nothing_goes_on_after_a_run_and_interrupts_keep_the_session() {
+async fn no_process_continues_after_a_run_and_interrupts_keep_the_session() {
     let mut client = client("").await;
     let client = &mut client;
     check(client, "kept=before", "").await;

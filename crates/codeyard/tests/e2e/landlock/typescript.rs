@@ -1,4 +1,4 @@
-//! Programs in TypeScript without namespaces: the tools, files, limits and walls of those in Python there.
+//! Programs in TypeScript without namespaces, with the same tools, files, limits and confinement as Python.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ async fn programs_in_typescript_call_tools_and_keep_their_state() {
         ran.error().contains("nothing has happened") && ran.error().contains("tools.stub.echo"),
         "{ran:?}"
     );
-    // Without `/proc` too.
+    // Also without `/proc`.
     check(
         client,
         "[process.memoryUsage().rss > 1e6, process.cpuUsage().user > 0]",
@@ -82,7 +82,7 @@ async fn documented_paths_and_those_of_the_host_lead_to_the_same_files() {
         ran.fields()["artifacts"].to_string().contains("\"r.txt\""),
         "{ran:?}"
     );
-    // The files of tools appear in a session that began before them, and can only be read.
+    // The files of tools appear in a session that began earlier, and are read-only.
     check(
         client,
         "fs.readdirSync('/tools/stub').includes('index.d.ts')",
@@ -103,7 +103,7 @@ async fn documented_paths_and_those_of_the_host_lead_to_the_same_files() {
     assert!(ran.error().contains("EPERM"), "{ran:?}");
 }
 
-/// Root's sessions have their files to themselves, in each language.
+/// As root, each session has separate files, in each language.
 #[tokio::test]
 async fn an_ordinary_users_programs_in_both_languages_share_files() {
     let mut client = client("").await;
@@ -169,7 +169,7 @@ async fn limits_bind_programs_in_typescript() {
         );
         assert_eq!(ran.fields()["session_state"], "kept", "{code}\n{ran:?}");
     }
-    // In native code too the process gets no more than its own.
+    // In native code, too, the process gets only its own share.
     let code = "try { require('fs').readFileSync('/dev/zero') } catch (error) { return 'refused' }";
     check(client, code, json!("refused")).await;
     let ran = run(
@@ -190,7 +190,7 @@ async fn limits_bind_programs_in_typescript() {
     let ran = run(client, "for (;;) {}").await;
     assert_eq!(ran.fields()["limit"], "cpu_time", "{ran:?}");
     check(client, "typeof fs", json!("object")).await;
-    // What is only counted costs the session.
+    // An excess of a counted limit ends the session.
     let fill = "for (let n = 0; n < 30; n++) fs.writeFileSync(`/tmp/f${n}`, Buffer.alloc(1e6)); await new Promise((r) => setTimeout(r, 15_000))";
     let ran = run(client, fill).await;
     assert_eq!(
@@ -201,9 +201,9 @@ async fn limits_bind_programs_in_typescript() {
     check(client, "1 + 1", json!(2)).await;
 }
 
-/// A program has no way to start a process; one that breaks the engine meets the limit of a session's tasks.
+/// A program cannot start a process; one that breaks the engine meets the limit of a session's tasks.
 #[tokio::test]
-async fn a_session_is_one_process_that_stands_still_after_its_run_and_ends_with_codeyard() {
+async fn a_session_is_one_process_that_stops_after_its_run_and_ends_with_codeyard() {
     let mut client = client("processes = 8").await;
     let left = "globalThis.ticks = 0; setInterval(() => ticks++, 1); 'left'";
     let ran = client
@@ -260,7 +260,7 @@ async fn sessions_in_typescript_do_not_reach_each_other() {
     let ran = client
         .execute(json!({"code": place, "language": "typescript", "session": "first"}))
         .await;
-    // Below `/usr/..` no documented path stands for the session's own `/tmp` or `/home`.
+    // Below `/usr/..`, no documented path means the session's own `/tmp` or `/home`.
     let secret = format!("/usr/..{}", ran.result().as_str().unwrap());
     let code = format!(
         "const fs = require('fs');\n\

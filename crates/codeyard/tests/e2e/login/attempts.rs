@@ -1,4 +1,4 @@
-//! Attempts that must come to nothing, and what is kept of them: nothing.
+//! Attempts that must fail and leave nothing stored.
 
 use serde_json::{Value, json};
 use test_support::oauth::{Login, browse, browse_home};
@@ -6,7 +6,7 @@ use test_support::{Codeyard, RemoteServer, Way, run};
 
 use crate::login::Yard;
 
-/// With these settings of the authorization server, nobody logs in, for this reason.
+/// With these settings of the authorization server, the login fails for this reason.
 #[track_caller]
 fn check(settings: Value, expected: &str) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
@@ -29,7 +29,7 @@ fn check(settings: Value, expected: &str) -> impl Future<Output = ()> {
 }
 
 #[tokio::test]
-async fn an_authorization_server_that_cannot_be_trusted_is_left() {
+async fn an_untrustworthy_authorization_server_is_refused() {
     check(json!({"pkce": false}), "does not announce PKCE with S256").await;
     let elsewhere = json!("https://elsewhere.example");
     check(
@@ -51,7 +51,7 @@ async fn an_authorization_server_that_cannot_be_trusted_is_left() {
 }
 
 #[tokio::test]
-async fn an_answer_to_another_login_is_not_taken() {
+async fn an_answer_to_another_login_is_ignored() {
     let yard = Yard::new().await;
     let login = yard.begin(&[]).await.unwrap();
     let answer = browse_home(&login.url).await.unwrap();
@@ -62,7 +62,7 @@ async fn an_answer_to_another_login_is_not_taken() {
         page.starts_with("400") && page.contains("Nothing was done with it"),
         "{page}"
     );
-    // The login still waits for its own.
+    // The login still waits for its own answer.
     let page = browse(&answer).await.unwrap();
     assert!(page.contains("Codeyard has the answer"), "{page}");
     assert!(login.end().await.unwrap().is_done);
@@ -90,12 +90,12 @@ async fn the_answer_can_be_pasted() {
         let ended = login.end().await.unwrap();
         assert!(!ended.is_done && ended.told.contains(expected), "{}", ended.told);
     }
-    // The first login stands.
+    // The first login stays valid.
     Yard::works(&yard.call().await);
 }
 
 #[tokio::test]
-async fn nobody_is_waited_for_forever() {
+async fn the_wait_for_a_person_ends() {
     let yard = Yard::new().await;
     let login = yard.begin(&["--wait", "100ms"]).await.unwrap();
     let ended = login.end().await.unwrap();
@@ -107,7 +107,7 @@ async fn nobody_is_waited_for_forever() {
 }
 
 #[tokio::test]
-async fn where_one_cannot_log_in_it_is_said() {
+async fn a_server_without_logins_is_reported() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     server.require_token("x");
     let codeyard = Codeyard::with_stub()

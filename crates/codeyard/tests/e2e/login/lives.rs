@@ -1,4 +1,4 @@
-//! A login from its beginning to its end: used, renewed, shared by processes, widened, ended.
+//! The life of a login: used, renewed, shared by processes, extended, ended.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -10,7 +10,7 @@ use test_support::oauth::{Login, browse};
 use crate::login::{CALL, Yard};
 
 #[tokio::test]
-async fn a_login_lets_in_and_its_end_does_not() {
+async fn a_login_gives_access_until_its_end() {
     let yard = Yard::new().await;
     let tried = yard.run(&["servers", "test", "far"]).await;
     Yard::fails(
@@ -51,7 +51,7 @@ async fn a_login_lets_in_and_its_end_does_not() {
 }
 
 #[tokio::test]
-async fn a_running_codeyard_takes_up_a_login_and_its_end_at_the_next_request() {
+async fn a_running_codeyard_notices_a_login_and_its_end_at_the_next_request() {
     let Yard { codeyard, guarded } = Yard::new().await;
     let mut client = CodeClient::of(codeyard).await;
     let program = "return await tools.far.add(a=2, b=3)";
@@ -121,12 +121,12 @@ async fn processes_that_renew_at_once_use_a_token_once() {
             String::from_utf8_lossy(&called.stderr)
         );
     }
-    // A second use of the same one would have ended the login.
+    // A second use of the same token would have ended the login.
     assert_eq!(yard.guarded.grants("refresh_token").await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn a_login_that_cannot_be_renewed_says_so() {
+async fn a_failed_renewal_is_reported() {
     let yard = Yard::logged_in().await;
     yard.expire();
     yard.guarded.set(json!({"down": true})).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_login_that_cannot_be_renewed_says_so() {
 }
 
 #[tokio::test]
-async fn a_login_without_renewal_ends_at_its_time() {
+async fn a_login_without_renewal_expires() {
     let yard = Yard::new().await;
     yard.guarded.set(json!({"renewable": false})).await.unwrap();
     let ended = yard.log_in(&[]).await;
@@ -171,7 +171,7 @@ async fn a_login_without_renewal_ends_at_its_time() {
 }
 
 #[tokio::test]
-async fn more_is_allowed_after_a_login_for_more() {
+async fn a_login_with_more_scopes_allows_more() {
     let yard = Yard::logged_in().await;
     yard.guarded.set(json!({"writes": ["add"]})).await.unwrap();
     let called = yard.call().await;

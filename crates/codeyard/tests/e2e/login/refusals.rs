@@ -1,11 +1,11 @@
-//! Logins that do not count: tokens for others, files that cannot be trusted; and secrets that nobody is shown.
+//! Invalid logins: tokens for other audiences and untrusted files; secrets are never shown.
 
 use serde_json::json;
 
 use crate::login::Yard;
 
 #[tokio::test]
-async fn a_token_for_another_audience_is_refused_and_said() {
+async fn a_token_for_another_audience_is_refused_and_reported() {
     let yard = Yard::logged_in().await;
     yard.guarded
         .set(json!({"audience": "https://other.example/mcp"}))
@@ -18,7 +18,7 @@ async fn a_token_for_another_audience_is_refused_and_said() {
 }
 
 #[tokio::test]
-async fn a_login_for_another_address_does_not_count() {
+async fn a_login_for_another_address_is_ignored() {
     let yard = Yard::logged_in().await;
     yard.change("/server", json!("https://other.example/mcp"));
     Yard::fails(&yard.call().await, "it asks for credentials (HTTP 401)");
@@ -26,7 +26,7 @@ async fn a_login_for_another_address_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_trusted_is_set_aside() {
+async fn an_untrusted_file_is_set_aside() {
     let yard = Yard::logged_in().await;
     let whole = std::fs::read_to_string(yard.file()).unwrap();
     let check = async |content: &str, mode: u32, why: &str| {

@@ -1,4 +1,4 @@
-//! What is no text becomes a marker, and all of it can be had.
+//! Binary data becomes a marker, and the whole data stays available.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
@@ -27,7 +27,7 @@ async fn base64_in_a_result_becomes_a_marker_and_stays_in_the_session() {
 }
 
 #[tokio::test]
-async fn a_data_uri_in_a_page_is_spared_and_the_page_is_not() {
+async fn only_a_data_uri_in_a_page_becomes_a_marker() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let code = format!(
         "{NOISE}return '<p>Hello <img src=\"data:image/png;base64,' + base64.b64encode(noise).decode() + '\"> there</p>'"
@@ -40,7 +40,7 @@ async fn a_data_uri_in_a_page_is_spared_and_the_page_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_printed_is_spared_and_whole_in_a_file() {
+async fn printed_binary_data_is_a_marker_and_whole_in_a_file() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     client.run(NOISE).await;
     for (number, code, shown) in [
@@ -69,7 +69,7 @@ async fn what_is_printed_is_spared_and_whole_in_a_file() {
             "{ran:?}"
         );
     }
-    // What the program did not print itself is in no file.
+    // No file has text that the program itself did not print.
     let code = "import subprocess\nreturn subprocess.run(['/usr/bin/base64', '-w0', '/bin/sh']).returncode";
     let ran = client.run(code).await;
     assert!(
@@ -80,7 +80,7 @@ async fn what_is_printed_is_spared_and_whole_in_a_file() {
 }
 
 #[tokio::test]
-async fn what_only_looks_like_it_is_shown() {
+async fn text_that_only_resembles_base64_is_shown() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     for code in [
         "'GATTACA' * 1000",
@@ -99,7 +99,7 @@ async fn what_only_looks_like_it_is_shown() {
 }
 
 #[tokio::test]
-async fn an_image_of_a_tool_is_an_image_where_it_is_bytes() {
+async fn image_bytes_of_a_tool_become_an_image() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let png = "b'\\x89PNG\\r\\n\\x1a\\n' + bytes(40_000)";
     let ran = client.run(png).await;

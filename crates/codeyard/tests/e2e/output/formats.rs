@@ -1,4 +1,4 @@
-//! `format`, of a call, of a server and of its settings.
+//! `format` of a call, of a server and of the settings.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Era, McpClient};
@@ -6,7 +6,7 @@ use test_support::{CodeClient, Codeyard, Era, McpClient};
 const CODE: &str = "return [{'id': 1, 'city': 'Oslo'}, {'id': 2, 'city': 'Rome'}, {'id': 3, 'city': 'Lima'}]";
 const TABLE: &str = "[3]:\nid,city\n1,Oslo\n2,Rome\n3,Lima";
 
-/// The text of the same program by a server that is started like this.
+/// The program's text from a server started like this.
 async fn shown(codeyard: Codeyard, options: &[&str], arguments: serde_json::Value) -> String {
     let command = codeyard.command(["mcp"].iter().chain(options)).unwrap();
     let mut mcp = McpClient::spawn(command).unwrap();
@@ -17,13 +17,13 @@ async fn shown(codeyard: Codeyard, options: &[&str], arguments: serde_json::Valu
         .unwrap()
         .extend(arguments.as_object().unwrap().clone());
     let ran = client.execute(call).await;
-    // Whatever the text is, the structured content is the same.
+    // The structured content is the same for every text.
     assert_eq!(ran.result()[2], json!({"id": 3, "city": "Lima"}), "{ran:?}");
     ran.shown().to_owned()
 }
 
 #[tokio::test]
-async fn a_call_goes_before_its_server_and_a_server_before_the_settings() {
+async fn a_call_overrides_its_server_and_a_server_the_settings() {
     let usual = || Codeyard::new().unwrap();
     let toon = || Codeyard::new().unwrap().settings("[output]\nformat = \"toon\"");
     assert_eq!(shown(usual(), &[], json!({})).await, TABLE);
@@ -43,7 +43,7 @@ async fn a_call_goes_before_its_server_and_a_server_before_the_settings() {
 }
 
 #[tokio::test]
-async fn mistakes_name_the_field_and_what_comes_nearest() {
+async fn mistakes_name_the_field_and_the_nearest_value() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     for (arguments, told) in [
         (
@@ -106,7 +106,7 @@ async fn the_command_line_prints_results_in_each_form() {
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&ran.stdout), printed);
     }
-    // Who is no model gets everything.
+    // The command line prints everything.
     let code = "'x' * 100_000";
     let ran = codeyard.run_with_input(["run", "-"], code).await.unwrap();
     assert_eq!(ran.stdout.len(), 100_001);

@@ -1,4 +1,4 @@
-//! Results that are too large stay in their session, and the model gets a handle.
+//! Results too large for an answer stay in their session, and the model gets a handle.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
@@ -6,7 +6,7 @@ use test_support::{CodeClient, Codeyard};
 const MANY: &str = "[{'id': n, 'name': f'name {n}'} for n in range(3000)]";
 
 #[tokio::test]
-async fn a_large_result_stays_and_is_told_of() {
+async fn a_large_result_stays_and_is_described() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let ran = client.run(MANY).await;
     assert_eq!(
@@ -38,7 +38,7 @@ async fn a_large_result_stays_and_is_told_of() {
         ran.result(),
         &json!([{"id": 2999, "name": "name 2999"}, 3000, [{"name": "r1", "type": "list", "size": "3,000 items, 90,781 bytes of JSON"}]])
     );
-    // Another session has none of it.
+    // Another session has no part of it.
     let ran = client.run_in("other", "runtime.result('r1')").await;
     assert!(
         ran.error()
@@ -48,7 +48,7 @@ async fn a_large_result_stays_and_is_told_of() {
 }
 
 #[tokio::test]
-async fn every_kind_of_value_is_kept_as_it_is() {
+async fn every_kind_of_value_is_kept_unchanged() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     for (code, kind, size, then, expected) in [
         ("'ab' * 50_000", "str", "100,000 characters", "[:3]", json!("aba")),
@@ -122,7 +122,7 @@ async fn every_kind_of_value_is_kept_as_it_is() {
 }
 
 #[tokio::test]
-async fn old_results_go_and_say_so() {
+async fn old_results_are_evicted_with_a_message() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     for _ in 0..17 {
         client.run("'z' * 30_000").await;
@@ -138,7 +138,7 @@ async fn old_results_go_and_say_so() {
     assert_eq!(client.run("len(runtime.results())").await.result(), 1);
     let ran = client.run("runtime.result('r17')").await;
     assert!(ran.error().contains("of 128 MiB in all"), "{ran:?}");
-    // A session that is lost takes them along.
+    // A lost session loses its results, too.
     client.run("import os; os._exit(1)").await;
     let ran = client.run("runtime.result('r2')").await;
     assert!(
@@ -148,7 +148,7 @@ async fn old_results_go_and_say_so() {
 }
 
 #[tokio::test]
-async fn results_that_are_kept_take_a_part_of_a_small_memory() {
+async fn kept_results_take_a_share_of_a_small_memory() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let small = json!({"code": "[n for n in range(20_000)]", "limits": {"memory": "64 MiB"}});
     client.execute(small).await;
@@ -160,7 +160,7 @@ async fn results_that_are_kept_take_a_part_of_a_small_memory() {
 }
 
 #[tokio::test]
-async fn the_same_text_a_thousand_times_is_not_written() {
+async fn a_text_repeated_a_thousand_times_is_not_written() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let code = "x = ['y' * 1_000_000] * 1000\nx";
     let ran = client
@@ -172,7 +172,7 @@ async fn the_same_text_a_thousand_times_is_not_written() {
     let peak = client.run(peak).await.result().as_u64().unwrap();
     assert!(peak < 128 * 1024, "{peak} KiB");
 
-    // Where all of it would be sent that can be, too.
+    // Also if `max_result = "off"` sends as much as possible.
     let settings = "[output]\nmax_result = \"off\"";
     let mut client = CodeClient::of(Codeyard::new().unwrap().settings(settings)).await;
     for code in [code, "'z' * 30_000_000"] {
@@ -182,7 +182,7 @@ async fn the_same_text_a_thousand_times_is_not_written() {
 }
 
 #[tokio::test]
-async fn an_endless_iterator_says_that_it_was_cut() {
+async fn an_endless_iterator_is_marked_as_cut() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let endless = "import itertools\nitertools.count()";
     let note = "the first 100,000 items; the count gives more, and what it gave is used up";
@@ -199,7 +199,7 @@ async fn an_endless_iterator_says_that_it_was_cut() {
 }
 
 #[tokio::test]
-async fn the_limit_can_be_set_and_left_out() {
+async fn the_limit_can_be_set_and_omitted() {
     let long = "'x' * 40_000";
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let ran = client.execute(json!({"code": long, "max_result": 50_000})).await;
@@ -208,7 +208,7 @@ async fn the_limit_can_be_set_and_left_out() {
         .execute(json!({"code": "'x' * 2000", "max_result": 1000}))
         .await;
     assert!(ran.fields()["handle"].is_object(), "{ran:?}");
-    // It holds for the one call.
+    // The limit applies to this call only.
     assert_eq!(client.run("'x' * 2000").await.shown().len(), 2000);
 
     let codeyard = Codeyard::new()
@@ -231,7 +231,7 @@ async fn handles_work_without_namespaces() {
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run(MANY).await;
     if !ran.fields()["handle"].is_object() {
-        // A kernel without the Landlock that it takes has no such backend, and says so.
+        // A kernel without the required Landlock lacks this backend, with a message.
         let why = ran.0.to_string();
         assert!(why.contains("needs Landlock version"), "{why}");
         return super::skip("this kernel has no Landlock for the backend");

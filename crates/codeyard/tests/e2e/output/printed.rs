@@ -1,10 +1,10 @@
-//! What a program prints: a model is shown a bounded part, and a file has all of it.
+//! Printed output: a model gets a bounded part, and a file has everything.
 
 use accounting::Tokenizer;
 use serde_json::json;
 use test_support::{BridgeClient, CodeClient, Codeyard, Ran};
 
-/// Tokens that printing may cost a model, with everything around it.
+/// Most tokens of printed output for a model, including the text around it.
 const MOST_TOKENS: u64 = 5_000;
 
 fn tokens(text: &str) -> u64 {
@@ -12,7 +12,7 @@ fn tokens(text: &str) -> u64 {
     tokenizer.text(text)
 }
 
-/// Runs a program that prints much: the answer is bounded in text and in fields, and a file has `bytes` bytes.
+/// Runs a program that prints much: the answer is bounded in text and fields, and a file has `bytes` bytes.
 async fn check(code: &str, bytes: u64) -> Ran {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let ran = client.run(code).await;
@@ -91,7 +91,7 @@ async fn both_streams_share_the_room() {
 }
 
 #[tokio::test]
-async fn the_settings_say_how_much_is_shown() {
+async fn the_settings_limit_the_shown_part() {
     let codeyard = Codeyard::new()
         .unwrap()
         .settings("[output]\nmax_printed = \"2 KiB\"");
@@ -101,7 +101,7 @@ async fn the_settings_say_how_much_is_shown() {
 }
 
 #[tokio::test]
-async fn what_was_printed_before_the_end_of_time_is_shown() {
+async fn output_before_a_time_out_is_shown() {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let code = "for n in range(100_000): print('line', n)\nwhile True: pass";
     let ran = client.execute(json!({"code": code, "timeout_ms": 2_000})).await;

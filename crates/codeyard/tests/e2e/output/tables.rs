@@ -1,4 +1,4 @@
-//! Tables: exact in every cell, and shorter than JSON on data of real servers.
+//! Tables: exact in every cell, and shorter than JSON for data of real servers.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ async fn frames_of_pandas_are_tables() {
     let ran = client.run("frame.city.value_counts().to_frame('city')").await;
     assert_eq!(ran.shown(), "[2]:\ncity_index,city\nOslo,2\nRome,1", "{ran:?}");
 
-    // A large one stays what it is.
+    // A large frame stays unchanged.
     let code = "large = pd.DataFrame({'n': range(50_000), 'square': [n * n for n in range(50_000)]})\nlarge";
     let ran = client.run(code).await;
     let handle = &ran.fields()["handle"];
@@ -79,7 +79,8 @@ async fn frames_of_pandas_are_tables() {
     assert!(array.fields().to_string().len() < 24_000);
 }
 
-/// Tokens of the ten results of `real/`, as JSON and as they are shown. `--no-capture` prints what docs/contributing/programs.md says.
+/// Tokens of the ten results of `real/`, as JSON and as shown. `--no-capture` prints the table of
+/// docs/contributing/programs.md.
 #[tokio::test]
 async fn tables_of_real_servers_take_fewer_tokens_than_json() {
     let crm = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", "crm"]);

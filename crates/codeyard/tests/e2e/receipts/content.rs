@@ -1,4 +1,4 @@
-//! Who gets a receipt, and what it says.
+//! When a receipt appears, and its content.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use test_support::{BridgeClient, CodeClient, Codeyard, Era, ServerDefinition};
 use tokio::io::AsyncWriteExt as _;
 
-/// What the text of a result ends with, if it has a receipt.
+/// The last lines of a result's text, if it has a receipt.
 fn lines(result: &Value) -> Option<&str> {
     let last = result["content"].as_array()?.last()?["text"].as_str()?;
     last.starts_with("receipt: ").then_some(last)
 }
 
 #[tokio::test]
-async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
+async fn a_receipt_appears_on_request_or_by_default() {
     let mut asked = CodeClient::with_stub().await;
     let code = "return (await tools.stub.echo(message='a message'))";
     let without = asked.run(code).await;
@@ -37,7 +37,7 @@ async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
     assert_eq!(
         with.shown(),
         without.shown(),
-        "the program's own text stays as it is"
+        "the program's own text must be unchanged"
     );
 
     let default = Codeyard::with_stub()
@@ -50,7 +50,7 @@ async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
 }
 
 #[tokio::test]
-async fn all_that_the_model_reads_is_counted_in_every_form() {
+async fn all_text_for_the_model_is_counted_in_every_form() {
     let tokenizer = accounting::Tokenizer::load().unwrap();
     let mut client = CodeClient::with_stub().await;
     let code = "return (await tools.stub.echo(message='a message'))";
@@ -72,7 +72,7 @@ async fn all_that_the_model_reads_is_counted_in_every_form() {
         assert!(with.abs_diff(told) <= 3, "{format}: {with}, told {told}: {ran:?}");
         longest.push(with - without);
     }
-    // As docs/adoption.md has it.
+    // As in docs/adoption.md.
     assert!(
         (55..75).contains(&longest[0]) && (55..75).contains(&longest[1]),
         "{longest:?}"
@@ -102,7 +102,7 @@ async fn the_flag_of_the_command_line_is_a_default_too() {
         .unwrap();
     let described: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(described["receipt"]["calls"]["made"], 1, "{described}");
-    // What it used stands apart from what it cost.
+    // Used resources are separate from the cost.
     assert!(
         described["usage"]["wall_ms"].is_number() && described["usage"]["host_calls"] == 1,
         "{described}"
@@ -111,7 +111,7 @@ async fn the_flag_of_the_command_line_is_a_default_too() {
 }
 
 #[tokio::test]
-async fn the_bridge_says_it_by_default_only() {
+async fn the_bridge_prints_receipts_by_default_only() {
     let check = async |settings: &str, has: bool| {
         let codeyard = Codeyard::new()
             .unwrap()
@@ -174,7 +174,7 @@ for arguments in ({'message': 'fine'}, {'message': 5}):
         .map(|name| own[name].as_u64().unwrap())
         .sum();
     assert_eq!(own["total"], sum);
-    // What costs more is said so.
+    // A higher cost than direct calls is reported.
     let saved = receipt["tokens"]["saved_without_definitions"].as_i64().unwrap();
     assert!(saved < 0 && lines(&ran.0).unwrap().contains("; cost "), "{ran:?}");
 
@@ -221,7 +221,7 @@ async fn a_surface_without_programs_refuses_the_option() {
 }
 
 #[tokio::test]
-async fn searches_before_a_run_that_was_refused_belong_to_the_next() {
+async fn searches_before_a_refused_run_count_for_the_next() {
     let mut client = CodeClient::with_stub().await;
     client.search(json!({"query": "echo"})).await;
     let code = "await tools.stub.no_such_tool()";
@@ -249,13 +249,13 @@ async fn searches_before_a_run_that_was_refused_belong_to_the_next() {
     let uncounted = savings["total"]["tokens"].as_u64().unwrap() - own(&first) - own(last);
     assert!(
         uncounted < last["searched"].as_u64().unwrap() / 2,
-        "searches are on the bill once: {savings}"
+        "searches must count once: {savings}"
     );
 }
 
-/// What is on neither side: searches and resources of a program, tools that may not be called, servers that nobody asked.
+/// Neither side counts a program's searches and resources, refused tools, and servers that were not called.
 #[tokio::test]
-async fn what_no_model_would_have_paid_is_not_counted() {
+async fn calls_without_a_cost_for_a_model_are_not_counted() {
     let of = async |settings: &str, code: &str| {
         let codeyard = Codeyard::with_stub().unwrap().settings(settings);
         let codeyard = codeyard.server("other", &ServerDefinition::stub());
@@ -284,7 +284,7 @@ async fn what_no_model_would_have_paid_is_not_counted() {
     assert_eq!(
         all["definitions_of"],
         json!({"tools": 11, "servers": 1, "unlisted_servers": 1}),
-        "a server that nobody asked is not started for a receipt"
+        "a receipt must not start a server"
     );
     let allowed = of("[policy]\ndeny = [\"stub.add\"]", code).await;
     assert_eq!(allowed["definitions_of"]["tools"], 10, "{allowed}");
@@ -293,7 +293,7 @@ async fn what_no_model_would_have_paid_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_has_cost_its_arguments() {
+async fn an_abandoned_call_costs_its_arguments() {
     let mut client = CodeClient::with_stub().await;
     let code = "import asyncio\n\
         try:\n    await asyncio.wait_for(tools.stub.slow(seconds=300), 0.5)\n\
@@ -322,7 +322,7 @@ async fn with_json_a_receipt_is_a_field_of_the_text() {
         ran.fields()["receipt"]["tokens"],
         "{ran:?}"
     );
-    // As lines it takes the tokens that the page says.
+    // As lines, the receipt takes the tokens named on the page.
     let lines = client.execute(json!({"code": "return 5", "receipt": true})).await;
     let read = lines.fields()["receipt"]["tokens"]["codeyard"]["read"]
         .as_u64()
@@ -330,9 +330,9 @@ async fn with_json_a_receipt_is_a_field_of_the_text() {
     assert!((50..=80).contains(&read), "{lines:?}");
 }
 
-/// Counting goes on for seconds when the program is over: who gives up then has the result at once, and is told.
+/// Counting takes seconds after the program's end. A client that cancels then gets the result at once, with a notice.
 #[tokio::test]
-async fn who_does_not_wait_for_the_receipt_gets_the_result() {
+async fn a_cancellation_during_the_count_returns_the_result() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("stub", &ServerDefinition::stub_with_extras());

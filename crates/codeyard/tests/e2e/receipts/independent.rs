@@ -1,4 +1,4 @@
-//! Receipts of programs over real servers, beside what js-tiktoken counts in the messages that client and servers have seen.
+//! Receipts of programs over real servers, compared with js-tiktoken's counts of the real messages.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ const CALLS: &str = include_str!("../../../../test-support/programs/observed/cal
 const PROGRAMS: &str = include_str!("../../../../test-support/programs/observed/right.txt");
 const MORE: &str = include_str!("more.txt");
 
-/// Makes the calls of the file in their order, which leaves the data that the programs work on.
+/// Makes the calls of the file in order; they create the data of the programs.
 const PREPARE: &str = r#"
 import json
 from mcp import runtime
@@ -23,10 +23,10 @@ for line in open("/workspace/calls.jsonl"):
     await runtime.call_tool(call["server"], call["tool"], call["arguments"])
 "#;
 
-/// How far a receipt may be from the other count, in percent.
+/// Most difference of a receipt from the other count, in percent.
 const MOST_OFF: f64 = 3.0;
 
-/// How far what is estimated from the recorded bytes of all these runs may be from what was counted, in percent.
+/// Most error of estimates from recorded bytes of all these runs, in percent.
 const MOST_OFF_ESTIMATED: f64 = 10.0;
 
 /// Searches before the first of the programs.
@@ -48,14 +48,14 @@ fn programs() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What was said between codeyard and the servers, read as it grows.
+/// The bytes between codeyard and the servers, read while they grow.
 struct Traffic {
     directory: PathBuf,
     read: HashMap<PathBuf, usize>,
 }
 
 impl Traffic {
-    /// The whole messages of one direction since the last time.
+    /// The whole messages of one direction since the last call.
     fn news(&mut self, way: &str) -> Vec<(String, Value)> {
         let mut news = Vec::new();
         for entry in std::fs::read_dir(&self.directory).unwrap() {
@@ -106,7 +106,7 @@ impl Traffic {
     }
 }
 
-/// What a client puts before its model of an answer.
+/// The part of an answer that a client shows its model.
 fn shown(answer: &Value) -> String {
     let Some(result) = answer.get("result") else {
         return answer["error"]["message"].as_str().unwrap_or_default().to_owned();
@@ -126,7 +126,7 @@ fn shown(answer: &Value) -> String {
     }
 }
 
-/// The definitions of every server that has listed them, one array each.
+/// The definitions of every server that has listed them, one array per server.
 fn definitions(listed: &[(String, Value)]) -> Vec<String> {
     let mut servers: HashMap<&str, Vec<Value>> = HashMap::new();
     for (server, message) in listed {
@@ -166,7 +166,7 @@ async fn count(texts: &[String]) -> Vec<u64> {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// One run: what went by, and what the receipt says of it.
+/// One run: its messages, and its receipt.
 struct Seen {
     name: String,
     written: String,
@@ -194,7 +194,7 @@ async fn run(client: &mut CodeClient, traffic: &mut Traffic, name: String, code:
 }
 
 impl Seen {
-    /// What is counted, and how many texts there are of each kind, in the order of the receipt's fields.
+    /// The counted texts, and the number of texts of each kind, in the order of the receipt's fields.
     fn texts(&self) -> (Vec<String>, [usize; 4]) {
         let own = [&self.written, &self.read].into_iter();
         let texts = own.chain(&self.arguments).chain(&self.answers).cloned();
@@ -202,7 +202,7 @@ impl Seen {
     }
 }
 
-/// The other count of all runs, in the order of the receipts' fields.
+/// The other count of all runs, in the order of the receipt's fields.
 async fn others(seen: &[Seen]) -> Vec<[u64; 4]> {
     let (texts, kinds): (Vec<_>, Vec<_>) = seen.iter().map(Seen::texts).unzip();
     let mut counts = count(&texts.concat()).await.into_iter();
@@ -210,7 +210,7 @@ async fn others(seen: &[Seen]) -> Vec<[u64; 4]> {
     kinds.iter().map(|kinds| kinds.map(&mut sum)).collect()
 }
 
-/// The same as the receipt has it.
+/// The receipts' counts.
 fn ours(receipt: &Value) -> [u64; 4] {
     let number = |side: &str, what: &str| receipt["tokens"][side][what].as_u64().unwrap();
     [
@@ -227,7 +227,7 @@ fn off(ours: u64, other: u64) -> f64 {
     percent
 }
 
-/// Bytes and tokens of everything of one kind in the runs with a receipt, as they are recorded.
+/// Bytes and tokens of one kind in the runs with a receipt, as recorded.
 async fn recorded(codeyard: &Codeyard, of: &str) -> (u64, u64) {
     let file = codeyard.data_directory().join("codeyard.db");
     let options = sqlx::sqlite::SqliteConnectOptions::new()
@@ -241,10 +241,10 @@ async fn recorded(codeyard: &Codeyard, of: &str) -> (u64, u64) {
     (bytes.try_into().unwrap(), tokens.try_into().unwrap())
 }
 
-/// What is estimated, where bytes and tokens of it are recorded, and how.
+/// A kind of estimate: its recorded bytes and tokens, and its formula.
 type Estimate = (&'static str, String, fn(u64) -> u64);
 
-/// What is estimated where no receipt was taken is near to what the receipts of these runs have counted.
+/// Estimates for runs without a receipt must be near the counts of these receipts.
 #[expect(
     clippy::print_stdout,
     reason = "docs/contributing/evaluation.md repeats what is measured here"
@@ -256,7 +256,7 @@ async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
         tokenizer.text(&json!({"code": arguments["code"]}).to_string())
     });
     let programs: u64 = programs.sum();
-    // Each program here has a session of its own, which its answer names. Most users stay in the default session.
+    // Each program here has a separate session, which its answer names. Most users stay in the default session.
     let names = seen
         .iter()
         .map(|seen| tokenizer.text(&format!("\nsession: {}", seen.name)));
@@ -311,7 +311,7 @@ async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
 }
 
 #[tokio::test]
-async fn receipts_are_what_another_tokenizer_counts_in_the_messages() {
+async fn receipts_equal_another_tokenizer_s_count_of_the_messages() {
     let codeyard = Codeyard::new()
         .unwrap()
         .real_servers()

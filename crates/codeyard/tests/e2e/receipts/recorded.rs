@@ -1,10 +1,10 @@
-//! What is recorded of costs, and the sums over it.
+//! Recorded costs, and their sums.
 
 use accounting::Tokenizer;
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition};
 
-/// Three runs with and without receipts, by a client that has gone.
+/// Three runs with and without receipts, by a client that has ended.
 async fn recorded() -> Codeyard {
     let mut client = CodeClient::with_stub().await;
     let code = "await tools.stub.echo(message='a message of some length')";
@@ -64,14 +64,14 @@ async fn costs_are_summed_by_day_client_and_server() {
 }
 
 #[tokio::test]
-async fn what_no_model_asked_for_is_in_no_sum() {
+async fn runs_without_a_model_are_in_no_sum() {
     let codeyard = Codeyard::with_stub().unwrap();
     let large = "return 'word ' * 30_000";
     let run = codeyard
         .run_with_input(["run", "-", "--receipt"], large)
         .await
         .unwrap();
-    // Somebody reads all of it, where a client would get a handle.
+    // The command line prints all of it, where a client would get a handle.
     assert!(
         run.stdout.len() > 100_000 && String::from_utf8_lossy(&run.stderr).contains("receipt: "),
         "{:?}",
@@ -88,7 +88,7 @@ async fn what_no_model_asked_for_is_in_no_sum() {
 }
 
 #[tokio::test]
-async fn a_run_is_shown_with_its_receipt_and_no_text_of_it() {
+async fn a_run_is_shown_with_its_receipt_but_without_its_text() {
     let codeyard = recorded().await;
     let lines = printed(&codeyard, &["runs", "--json"]).await;
     let runs: Vec<Value> = lines
@@ -113,7 +113,7 @@ async fn a_run_is_shown_with_its_receipt_and_no_text_of_it() {
 }
 
 #[tokio::test]
-async fn sums_are_refused_beside_what_they_do_not_go_with() {
+async fn sums_are_refused_with_conflicting_options() {
     let codeyard = Codeyard::with_stub().unwrap();
     let output = codeyard.run(["runs", "--by", "day"]).await.unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -134,7 +134,7 @@ async fn sums_since_a_time_have_the_receipts_since_then_only() {
         let code = format!("await tools.stub.echo(message='word ' * {length})");
         let ran = client.execute(json!({"code": code, "receipt": true})).await;
         receipts.push(ran.fields()["receipt"]["tokens"]["direct"].clone());
-        // The next run is asked for in a later millisecond.
+        // The next run begins in a later millisecond.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let CodeClient { mcp, codeyard } = client;
@@ -167,7 +167,7 @@ async fn sums_since_a_time_have_the_receipts_since_then_only() {
     assert_eq!(servers["lines"][0]["calls"], 1, "{servers}");
 }
 
-/// Tokens of what a client is sent of this installation before it asks.
+/// Tokens that this installation sends to a client before its first call.
 async fn sent(mcp: &mut McpClient) -> u64 {
     let introduced = mcp.open(Era::Legacy).await.unwrap();
     let tools = mcp.tools().await.unwrap();
@@ -176,9 +176,9 @@ async fn sent(mcp: &mut McpClient) -> u64 {
     tokenizer.definitions(&tools) + tokenizer.text(instructions)
 }
 
-/// Sessions without a receipt are charged for what a model really is sent.
+/// Sessions without a receipt count the definitions that a model really receives.
 #[tokio::test]
-async fn our_own_definitions_are_those_that_a_client_is_sent() {
+async fn our_own_definitions_are_counted_as_sent() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut mcp = codeyard.mcp_unopened().unwrap();
     let sent = sent(&mut mcp).await;
@@ -195,7 +195,7 @@ async fn our_own_definitions_are_those_that_a_client_is_sent() {
 }
 
 #[tokio::test]
-async fn the_pages_name_what_nine_servers_cost() {
+async fn the_pages_name_the_cost_of_nine_servers() {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
     let sent = sent(&mut codeyard.mcp_unopened().unwrap()).await;
     for (page, said) in [
@@ -216,9 +216,9 @@ async fn the_pages_name_what_nine_servers_cost() {
     }
 }
 
-/// What an entry does not allow is on no bill, whether a receipt counted the definitions or they are estimated.
+/// The bill omits tools that an entry does not allow, both in receipts and in estimates.
 #[tokio::test]
-async fn definitions_of_what_may_not_be_called_are_in_no_sum() {
+async fn definitions_of_forbidden_tools_are_in_no_sum() {
     let direct = async |receipt: bool| {
         let stub = ServerDefinition::stub().field("allow", json!(["echo"]));
         let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
@@ -240,7 +240,7 @@ async fn definitions_of_what_may_not_be_called_are_in_no_sum() {
     assert_eq!(direct(true).await, direct(false).await);
 }
 
-/// Resources and prompts that a program reads are on neither side, with a receipt and without.
+/// Neither side counts resources and prompts that a program reads, with a receipt or without.
 #[tokio::test]
 async fn resources_and_prompts_are_in_no_sum() {
     let stub = ServerDefinition::stub_with_extras();

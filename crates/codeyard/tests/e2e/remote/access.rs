@@ -1,4 +1,4 @@
-//! Credentials and addresses: what lets us in is sent and never shown, and no name leads inside.
+//! Credentials and addresses: credentials are sent and never shown, and no name leads to an internal address.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -7,7 +7,7 @@ use test_support::{CodeClient, Codeyard, RemoteServer, Way};
 
 use crate::remote::{WAYS, check, with_entry};
 
-/// What a program that calls the server is told.
+/// The error of a program that calls the server.
 async fn error(entry: Value) -> String {
     let mut client = with_entry(entry).await;
     let ran = client.run("return await tools.far.echo(message='x')").await;
@@ -35,7 +35,7 @@ async fn tokens_are_sent_from_headers_variables_and_files() {
         .run("return [await tools.variable.echo(message='a'), await tools.file.echo(message='b')]")
         .await;
     check(&ran, &json!(["a", "b"]));
-    // Read at each request.
+    // Read for each request.
     std::fs::write(&file, "another").unwrap();
     let ran = client.run("return await tools.file.echo(message='b')").await;
     assert!(
@@ -60,7 +60,7 @@ async fn tokens_are_sent_from_headers_variables_and_files() {
 }
 
 #[tokio::test]
-async fn without_credentials_it_says_where_they_go() {
+async fn without_credentials_the_error_names_their_place() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         server.require_token("x");
@@ -75,7 +75,7 @@ async fn without_credentials_it_says_where_they_go() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_at_once() {
+async fn an_unreachable_server_is_reported_at_once() {
     let port = RemoteServer::start(Way::Legacy).await.unwrap().port();
     let told = error(json!({"url": format!("http://127.0.0.1:{port}/mcp")})).await;
     assert!(
@@ -88,7 +88,7 @@ async fn nobody_there_is_said_at_once() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told_from_one_with_it() {
+async fn a_server_without_tls_is_distinguished_from_one_with_tls() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let told = error(json!({"url": server.url().replace("http:", "https:")})).await;
     assert!(
@@ -98,7 +98,7 @@ async fn a_server_without_tls_is_told_from_one_with_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_back_what_it_was_sent_shows_no_token() {
+async fn a_server_that_echoes_its_request_shows_no_token() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let headers = json!({"X-Key": "k3y-of-mine", "Authorization": "Bearer s3cret-token"});
     let codeyard = Codeyard::new().unwrap();
@@ -131,7 +131,7 @@ async fn a_server_that_says_back_what_it_was_sent_shows_no_token() {
     }
 }
 
-/// C344: the same result over each transport, with a header that is required.
+/// C344: the same result over each transport, with a required header.
 #[tokio::test]
 async fn the_same_result_over_each_transport() {
     let mut codeyard = Codeyard::with_stub().unwrap();

@@ -1,5 +1,4 @@
-//! Remote servers that have a lot to do: how many calls they get at once, over how many connections, and when they ask for
-//! a pause.
+//! Busy remote servers: concurrent calls, connections, and requested pauses.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +7,11 @@ use test_support::{RemoteServer, Way};
 
 use crate::remote::{WAYS, check, client, with_entry};
 
-/// A date that is over.
+/// A date in the past.
 const LONG_AGO: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 
 #[tokio::test]
-async fn it_gets_as_many_calls_at_once_as_it_may_have() {
+async fn concurrent_calls_are_limited() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         let mut client = with_entry(json!({"url": server.url(), "maxCalls": 2})).await;
@@ -31,8 +30,8 @@ async fn connections_are_used_again() {
         let mut client = client(&server).await;
         let code = "for n in range(50):\n    await tools.far.echo(message=str(n))\nreturn n";
         check(&client.run(code).await, &json!(49));
-        // One for calls, one that stays open for what the server says unasked, and what the greeting took. In the oldest
-        // way an answer may be there before the server has said that it took the call.
+        // One for calls, one for unsolicited messages, and one of the handshake. In the oldest transport, the answer
+        // may arrive before the server has accepted the call.
         let made = server.connections();
         assert!(
             made <= if way == Way::Sse { 25 } else { 6 },
@@ -42,7 +41,7 @@ async fn connections_are_used_again() {
 }
 
 #[tokio::test]
-async fn a_call_that_may_be_repeated_is_repeated_after_the_pause_that_the_server_asks_for() {
+async fn a_repeatable_call_is_repeated_after_the_requested_pause() {
     for (way, retry_after, least) in [
         (Way::Modern, "1", 1),
         (Way::Legacy, "2", 2),
@@ -67,7 +66,7 @@ async fn a_call_that_may_be_repeated_is_repeated_after_the_pause_that_the_server
 }
 
 #[tokio::test]
-async fn a_call_that_may_not_be_repeated_or_not_in_time_fails_at_once_and_says_why() {
+async fn a_call_that_cannot_be_repeated_in_time_fails_at_once_with_the_reason() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let code = |call: &str| {
         format!(
@@ -75,7 +74,7 @@ async fn a_call_that_may_not_be_repeated_or_not_in_time_fails_at_once_and_says_w
              return [error.retryable, 'HTTP 429 Too Many Requests and asks to wait 3600 s: slow down' in str(error)]"
         )
     };
-    // Its annotations are believed where the definition says so, and `echo` has none.
+    // A trusted definition's annotations count, and `echo` has none.
     for (trusted, call) in [
         (false, "add(a=1, b=2)"),
         (true, "echo(message='x')"),
@@ -92,7 +91,7 @@ async fn a_call_that_may_not_be_repeated_or_not_in_time_fails_at_once_and_says_w
         check(&client.run(&code(call)).await, &json!([true, true]));
         assert!(start.elapsed() < Duration::from_secs(20), "{call}");
         assert_eq!(server.seen_of("tools/call").len(), before + 1, "{call}");
-        // The pause holds for every further call.
+        // The pause applies to every further call.
         let further = format!(
             "try:\n    return await tools.far.{call}\nexcept ToolError as error:\n    \
              return [error.retryable, 'asked codeyard to wait' in str(error)]"
@@ -103,7 +102,7 @@ async fn a_call_that_may_not_be_repeated_or_not_in_time_fails_at_once_and_says_w
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_a_pause_again_and_again_is_not_left_alone_for_that() {
+async fn repeated_pauses_do_not_stop_calls_for_ever() {
     let server = RemoteServer::start(Way::Modern).await.unwrap();
     let mut client = with_entry(json!({"url": server.url()})).await;
     check(

@@ -1,4 +1,4 @@
-//! Definitions of remote servers that cannot be used: every mistake at once, with field and remedy.
+//! Unusable definitions of remote servers: every mistake at once, with field and remedy.
 
 use serde_json::json;
 use test_support::Codeyard;

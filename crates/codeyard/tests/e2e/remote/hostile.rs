@@ -1,4 +1,4 @@
-//! Wrong answers over HTTP: each hurts its own call only, says what was wrong, and costs no memory.
+//! Wrong answers over HTTP: each fails its own call only, with a precise error, and costs no memory.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use test_support::{RemoteServer, Way, peak_memory};
 
 use crate::remote::{WAYS, check, with_entry};
 
-/// Memory that wrong answers may cost beyond what a right one did: a message of 16 MiB, held twice
-/// where a buffer that grows is copied, with room for what else happens.
+/// Most memory growth by wrong answers, compared with a right one: a message of 16 MiB, held twice while a growing
+/// buffer is copied, and noise.
 const MAX_GROWTH_KIB: u64 = 48 * 1024;
 
-/// A word for the stub, and what the program's error says.
+/// A word for the stub, and a part of the program's error.
 const WRONG: [(&str, &str); 17] = [
     ("drip", "did not answer the call of 'echo' within 30"),
     ("gigabyte", "more than the 16777216 a message may have"),
@@ -42,7 +42,7 @@ const WRONG: [(&str, &str); 17] = [
 ];
 
 #[tokio::test]
-async fn each_wrong_answer_hurts_its_own_call_only() {
+async fn each_wrong_answer_fails_its_own_call_only() {
     for way in [Way::Modern, Way::Legacy] {
         let server = RemoteServer::start(way).await.unwrap();
         let entry = json!({"url": server.url(), "timeout": 3000});
@@ -78,7 +78,7 @@ async fn each_wrong_answer_hurts_its_own_call_only() {
 }
 
 #[tokio::test]
-async fn one_message_that_is_too_long_ends_no_other_call() {
+async fn an_oversized_message_ends_no_other_call() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         let mut client = with_entry(json!({"url": server.url()})).await;
@@ -93,7 +93,7 @@ async fn one_message_that_is_too_long_ends_no_other_call() {
             .await;
         assert_eq!(ran.status(), "completed", "{way:?}: {}", ran.shown());
         let told = ran.result()[0].as_str().unwrap();
-        // How many bytes were seen when it was given up depends on how they came.
+        // The number of bytes read before the error depends on their arrival.
         assert!(
             told.contains("answered the call of 'big' with 1")
                 && told.contains("more than the 16777216 a message may have; ask it for less"),
@@ -106,7 +106,7 @@ async fn one_message_that_is_too_long_ends_no_other_call() {
 }
 
 #[tokio::test]
-async fn odd_answers_that_are_answers_are_taken() {
+async fn odd_but_valid_answers_are_accepted() {
     for way in [Way::Modern, Way::Legacy] {
         let server = RemoteServer::start(way).await.unwrap();
         let mut client = with_entry(json!({"url": server.url()})).await;
@@ -121,7 +121,7 @@ async fn odd_answers_that_are_answers_are_taken() {
 }
 
 #[tokio::test]
-async fn a_stream_that_was_closed_is_taken_up_again() {
+async fn a_closed_stream_is_resumed() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let mut client = with_entry(json!({"url": server.url()})).await;
     check(
@@ -136,7 +136,7 @@ async fn a_stream_that_was_closed_is_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_too_early_is_told() {
+async fn a_stream_that_ends_too_early_is_reported() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let mut client = with_entry(json!({"url": server.url()})).await;
     let ran = client.run("return await tools.far.echo(message='ends')").await;
@@ -148,7 +148,7 @@ async fn a_stream_that_ends_too_early_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_told_with_its_own_words() {
+async fn a_server_that_is_down_is_reported_in_its_own_words() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         server.set_down(true);
@@ -157,7 +157,7 @@ async fn a_server_that_is_down_is_told_with_its_own_words() {
         let error = ran.error();
         assert!(error.contains("HTTP 503 Service Unavailable"), "{error}");
         assert!(error.contains("down for repairs"), "{error}");
-        // Each attempt asks in both ways, over one connection.
+        // Each attempt tries both transports, over one connection.
         let asked = |method: &str| server.seen_of(method).len();
         assert_eq!(asked("server/discover"), asked("initialize"));
     }

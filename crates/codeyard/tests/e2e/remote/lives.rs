@@ -1,4 +1,4 @@
-//! A remote server is a server like any other: it is called, tells of its changes, is lost and found again.
+//! The life of a remote server: called, changed, lost and found again.
 
 use serde_json::json;
 use test_support::{RemoteServer, Way, wait_until};
@@ -24,7 +24,7 @@ async fn programs_call_it_in_every_era() {
 }
 
 #[tokio::test]
-async fn it_is_spoken_to_in_the_way_of_its_era() {
+async fn requests_follow_the_server_s_era() {
     let server = RemoteServer::start(Way::Modern).await.unwrap();
     let mut far = client(&server).await;
     check(
@@ -47,14 +47,14 @@ async fn it_is_spoken_to_in_the_way_of_its_era() {
     assert_eq!(call.header("mcp-protocol-version"), Some("2025-11-25"));
     assert_eq!(call.header("mcp-session-id"), Some("session-0"));
     assert_eq!(call.header("mcp-name"), None);
-    // It takes leave.
+    // The client ends its session.
     assert_eq!(server.sessions(), 1);
     assert!(far.mcp.finish().await.unwrap().success());
     assert_eq!(server.sessions(), 0);
 }
 
 #[tokio::test]
-async fn it_tells_when_its_tools_change() {
+async fn a_change_of_its_tools_is_announced() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         let mut client = client(&server).await;
@@ -69,14 +69,14 @@ async fn it_tells_when_its_tools_change() {
             if ran.status() == "completed" {
                 break check(&ran, &json!("grown_1"));
             }
-            // The list is on its way.
+            // The list request is in flight.
             assert!(ran.error().contains("grown_1"), "{}", ran.shown());
         }
     }
 }
 
 #[tokio::test]
-async fn a_listener_that_is_refused_for_now_listens_later() {
+async fn a_listener_refused_temporarily_retries() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     server.refuse_listeners("429 Too Many Requests", 1);
     let mut client = client(&server).await;
@@ -86,13 +86,13 @@ async fn a_listener_that_is_refused_for_now_listens_later() {
     );
     let listeners = || server.seen().iter().filter(|seen| seen.method == "GET").count();
     wait_until("it listens again", || (listeners() == 2).then_some(())).await;
-    // What was told to nobody meanwhile is asked for.
+    // Codeyard requests the list that changed meanwhile.
     let lists = || server.seen_of("tools/list").len();
     wait_until("the list is asked for again", || (lists() >= 2).then_some(())).await;
 }
 
 #[tokio::test]
-async fn a_listener_that_is_refused_for_good_says_so_unless_there_is_nothing_to_hear() {
+async fn a_listener_refused_permanently_warns_unless_the_server_has_no_stream() {
     for (status, is_said) in [("403 Forbidden", true), ("405 Method Not Allowed", false)] {
         let server = RemoteServer::start(Way::Legacy).await.unwrap();
         server.refuse_listeners(status, 1);
@@ -125,7 +125,7 @@ async fn a_listener_that_is_refused_for_good_says_so_unless_there_is_nothing_to_
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_on_is_cancelled() {
+async fn an_abandoned_call_is_cancelled() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         let mut client = with_entry(json!({"url": server.url(), "timeout": 1000})).await;
@@ -143,7 +143,7 @@ async fn a_call_that_is_given_up_on_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_lost_is_opened_anew() {
+async fn a_lost_session_is_reopened() {
     let server = RemoteServer::start(Way::Legacy).await.unwrap();
     let mut client = client(&server).await;
     check(
@@ -151,7 +151,7 @@ async fn a_session_that_is_lost_is_opened_anew() {
         &json!("a"),
     );
     server.forget_sessions();
-    // The program does not notice.
+    // The program does not notice the change.
     check(
         &client.run("return await tools.far.echo(message='b')").await,
         &json!("b"),
@@ -160,7 +160,7 @@ async fn a_session_that_is_lost_is_opened_anew() {
 }
 
 #[tokio::test]
-async fn it_may_be_down_for_a_while_and_come_back_at_the_same_place() {
+async fn a_server_can_return_at_the_same_address() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
         let port = server.port();

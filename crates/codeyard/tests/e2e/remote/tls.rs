@@ -1,11 +1,11 @@
-//! Certificates that must not be accepted: people and programs read what is wrong and what to do, and nothing is sent.
+//! Invalid certificates: people and programs read the defect and the remedy, and nothing is sent.
 
 use serde_json::json;
 use test_support::{Certificate, CodeClient, Codeyard, RemoteServer, Way, run};
 
 use crate::remote::check;
 
-/// A codeyard with this server, which trusts its authority or one of its own.
+/// A codeyard with this server, which trusts the server's authority or its own.
 fn codeyard(server: &RemoteServer, authority: &str) -> Codeyard {
     let codeyard = Codeyard::new().unwrap();
     let file = codeyard.directory().join("authorities.pem");
@@ -18,7 +18,7 @@ fn codeyard(server: &RemoteServer, authority: &str) -> Codeyard {
 }
 
 #[tokio::test]
-async fn a_good_certificate_of_an_authority_of_ones_own_is_accepted() {
+async fn a_good_certificate_of_a_private_authority_is_accepted() {
     for way in [Way::Modern, Way::Legacy, Way::Sse] {
         let server = RemoteServer::start_secure(way, Certificate::Good).await.unwrap();
         let codeyard = codeyard(&server, server.authority());

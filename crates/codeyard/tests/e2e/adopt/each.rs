@@ -174,7 +174,7 @@ async fn is_not_undone_over_changes(home: &Home, case: &Case) {
         &["install", id, "--undo", "--yes"],
         &[
             "was changed since",
-            "not the one that was written",
+            "differs from the written entry",
             "before-codeyard",
         ],
     )

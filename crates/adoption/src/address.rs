@@ -69,7 +69,8 @@ impl ServedAddress {
     pub fn exposed_token(&self) -> Option<&'static str> {
         let is_plain = !self.is_local && self.url.to_ascii_lowercase().starts_with("http:");
         is_plain.then_some(
-            "the token is sent without encryption, so others on the network can read it; put a proxy with TLS before codeyard, and give its https address",
+            "the token is sent without encryption, so others on the network can read it; put a proxy with TLS \
+            before codeyard, and give its https address",
         )
     }
 }

@@ -67,7 +67,10 @@ pub enum AdoptionError {
         cause: clients::Refused,
     },
     /// The file has too many backups.
-    #[error("{file}: already has {most} copies named *.before-codeyard-N; remove old copies. Nothing was changed", file = .file.display())]
+    #[error(
+    "{file}: already has {most} copies named *.before-codeyard-N; remove old copies. Nothing was changed",
+    file = .file.display()
+    )]
     TooManyBackups {
         /// Its path.
         file: PathBuf,

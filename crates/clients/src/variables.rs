@@ -96,7 +96,7 @@ impl Translator<'_> {
             }
             "file" => {
                 self.gap(format!(
-                    "`{kept}` is the content of that file; write the content into a variable or into secrets.json and name that"
+                    "`{kept}` is the content of that file; write the content into a variable or secrets.json"
                 ));
                 kept
             }

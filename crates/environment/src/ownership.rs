@@ -69,7 +69,8 @@ fn check_owner(what: &str, file: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     Err(refused(&format!(
-        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, so {owner} can change the content; check it, then replace it by your own copy",
+        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, so {owner} can change the content; \
+        check it, then replace it by your own copy",
         owner = file.uid(),
         me = rustix::process::geteuid().as_raw()
     )))

@@ -272,7 +272,7 @@ impl Writer {
             self.told_of_clock = true;
             let seconds = behind.as_secs();
             tracing::warn!(
-                "this machine's clock is {seconds} s behind the newest record, and records are out of order; correct the clock"
+                "this machine's clock is {seconds} s behind the newest record; records are out of order; correct the clock"
             );
             batch.rows.push(Row::Event(Event {
                 run: None,

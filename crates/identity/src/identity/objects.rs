@@ -32,8 +32,8 @@ pub enum OwnedRefusal {
 // === impl Identity ===
 
 impl Identity {
-    /// S0-82: whether the identity sees the object. An unrestricted token sees all objects of the tenant. A token without
-    /// teams sees public objects. Other tokens also see the caller's own objects and shared objects of their teams.
+    /// S0-82: whether the identity sees the object. An unrestricted token sees all objects of the tenant. A token
+    /// without teams sees public objects. Other tokens also see own objects and shared objects of their teams.
     pub fn may_see(&self, object: &Owned<'_>) -> bool {
         if self.principal.tenant() != object.tenant {
             return false;

@@ -91,7 +91,7 @@ impl OwnWindows {
             .slot
             .write(async |connection| insert(connection, &unwritten).await);
         if let Err(trouble) = written.await {
-            tracing::warn!(%trouble, "the latest rate-limit grants were not stored; they count until this process ends");
+            tracing::warn!(%trouble, "the latest rate-limit grants were not stored; this process still counts them");
         }
     }
 

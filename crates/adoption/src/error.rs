@@ -68,8 +68,8 @@ pub enum AdoptionError {
     },
     /// The file has too many backups.
     #[error(
-    "{file}: already has {most} copies named *.before-codeyard-N; remove old copies. Nothing was changed",
-    file = .file.display()
+        "{file}: already has {most} copies named *.before-codeyard-N; remove old copies. Nothing was changed",
+        file = .file.display()
     )]
     TooManyBackups {
         /// Its path.

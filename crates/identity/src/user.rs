@@ -9,7 +9,7 @@ use crate::Role;
 pub struct User {
     /// Tenant and address.
     pub principal: Principal,
-    /// The user's role outside of teams.
+    /// The user's role on all objects that the user sees, in teams and outside.
     pub role: Role,
     /// Milliseconds since 1970, in UTC.
     pub created_ms: i64,

@@ -69,7 +69,7 @@ pub struct TokenPage {
 pub struct UserView {
     /// The address.
     pub user: String,
-    /// The user's role outside of teams.
+    /// The user's role on all objects that the user sees.
     #[schema(schema_with = schemas::role)]
     pub role: &'static str,
     /// Whether all of the user's tokens are invalid.

@@ -16,7 +16,7 @@ const CONNECTING: Duration = Duration::from_secs(5);
 const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
-/// version that removes a column in use by older versions raises `oldest` in the table `codeyard`.
+/// version may remove parts in use by older versions; it then raises `oldest` in the table `codeyard`.
 const MIGRATIONS: [&str; 10] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),

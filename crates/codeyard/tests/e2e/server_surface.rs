@@ -1,5 +1,5 @@
-//! The surface `server` over the binary, its standard streams and HTTP, with real servers: the acceptance cases by name,
-//! and what system 0 did otherwise.
+//! The surface `server` over the binary, its standard streams and HTTP, with real servers: the acceptance cases by
+//! name, and the differences from system 0.
 
 pub mod commands;
 pub mod files;

@@ -1,4 +1,4 @@
-//! Upstream servers behind programs: misbehaving ones, their lives, and a client that misbehaves itself.
+//! Upstream servers: misbehaving ones, their lives, and a misbehaving client.
 
 mod care;
 mod lines;

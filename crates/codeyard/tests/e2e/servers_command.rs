@@ -1,4 +1,4 @@
-//! Servers from the command line: `servers`, `config`, `ps`, and the configuration read again while codeyard serves.
+//! Servers from the command line: `servers`, `config`, `ps`, and reloads of the configuration while codeyard serves.
 
 mod bad_input;
 mod consent;
@@ -17,7 +17,7 @@ use test_support::{Codeyard, Ended, Era, McpClient, stub_server};
 /// Longest run of a command.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An installation whose servers are in a file that the commands under test change.
+/// An installation whose definitions are in a file that the commands change.
 pub(crate) struct Yard {
     pub(crate) codeyard: Codeyard,
 }
@@ -29,7 +29,7 @@ impl Yard {
         }
     }
 
-    /// One whose file holds these servers.
+    /// An installation whose file holds these servers.
     pub(crate) fn with(servers: &Value) -> Yard {
         let yard = Yard::new();
         yard.write(servers);
@@ -45,7 +45,7 @@ impl Yard {
         self.write_text(&json!({ "mcpServers": servers }).to_string());
     }
 
-    /// Replaces the file as one step, as an editor does.
+    /// Replaces the file atomically, like an editor.
     pub(crate) fn write_text(&self, text: &str) {
         let new = self.file().with_extension("new");
         std::fs::write(&new, text).unwrap();
@@ -58,7 +58,7 @@ impl Yard {
 
     /// Runs a command with this file.
     pub(crate) async fn run(&self, args: &[&str]) -> Ended {
-        // What stands after `--` is the last of all.
+        // `--` and its words must come last.
         let mut command = self
             .codeyard
             .command(["--config".as_ref(), self.file().as_os_str()])
@@ -72,7 +72,7 @@ impl Yard {
         }
     }
 
-    /// A command that does what it was asked to.
+    /// Runs a command that must succeed.
     #[track_caller]
     pub(crate) fn done<'a>(&'a self, args: &'a [&str]) -> impl Future<Output = Ended> + 'a {
         let caller = std::panic::Location::caller();
@@ -93,7 +93,7 @@ impl Yard {
         client
     }
 
-    /// What `codeyard ps --json` says.
+    /// The output of `codeyard ps --json`.
     pub(crate) async fn ps(&self) -> Vec<Value> {
         self.done(&["ps", "--json"])
             .await
@@ -107,7 +107,7 @@ impl Yard {
     pub(crate) fn sockets(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.codeyard.data_directory().join("run/control"));
         let paths = entries.into_iter().flatten().map(|entry| entry.unwrap().path());
-        // One that is being made has another name.
+        // A socket under construction has another name.
         let mut all: Vec<PathBuf> = paths
             .filter(|path| path.extension().is_some_and(|kind| kind == "sock"))
             .collect();
@@ -115,7 +115,7 @@ impl Yard {
         all
     }
 
-    /// What `codeyard servers --json` says of one server.
+    /// A server's entry in `codeyard servers --json`.
     pub(crate) async fn server(&self, name: &str) -> Value {
         let listed = self.done(&["servers", "--json"]).await.json();
         let servers = listed["servers"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! The `standard` surface as a client meets it: the servers' own tools, resources and prompts, over MCP stdio.
+//! The `standard` surface: the servers' own tools, resources and prompts, over MCP stdio.
 
 mod hostile;
 mod lists;
@@ -18,7 +18,7 @@ async fn open(codeyard: &Codeyard, era: Era) -> McpClient {
     client
 }
 
-/// One stub of that era.
+/// One stub of this era.
 fn one(era: Era) -> Codeyard {
     let definition = ServerDefinition::stub_with_extras().era(era);
     Codeyard::new().unwrap().server("stub", &definition)

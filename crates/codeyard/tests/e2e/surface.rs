@@ -1,4 +1,4 @@
-//! The `code` surface as a client meets it, over MCP stdio on the binary.
+//! The `code` surface over MCP stdio on the binary.
 
 mod arguments;
 mod blocks;

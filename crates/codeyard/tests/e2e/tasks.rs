@@ -1,4 +1,5 @@
-//! Tasks in words, from the command line: over tool files and MCP tools, planned, run, refused, and told step by step.
+//! Tasks in words on the command line, over tool files and MCP tools: planned, run, refused, and explained step by
+//! step.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ async fn task(text: &str, options: &[&str]) -> Ended {
     task_on(&Codeyard::new().unwrap(), &samples(), text, options).await
 }
 
-/// Checks how a task ends and that all of these are in what it prints.
+/// Checks a task's end and that the output contains all of these.
 async fn check(text: &str, options: &[&str], code: i32, expected: &[&str]) -> Ended {
     let ended = task(text, options).await;
     assert_eq!(ended.code, code, "{text}: {ended:?}");
@@ -58,7 +59,7 @@ async fn the_sample_tools_work() {
     assert_eq!((ended.code, ended.out.trim()), (0, "all hold"), "{ended:?}");
 }
 
-/// C179, C184: a tool that is added is selected without a restart or a word of ours; what no tool does is told.
+/// C179, C184: an added tool is selected without a restart; a task without a tool is reported.
 #[tokio::test]
 async fn other_tools_are_selected_by_the_same_rules() {
     let codeyard = Codeyard::new().unwrap();
@@ -83,9 +84,9 @@ async fn other_tools_are_selected_by_the_same_rules() {
     assert_eq!(report["code"], serde_json::Value::Null);
 }
 
-/// C186, C187, C189: all steps are told, and only what is selected is imported.
+/// C186, C187, C189: all steps are shown, and only selected tools are imported.
 #[tokio::test]
-async fn a_task_is_told_step_by_step() {
+async fn a_task_is_explained_step_by_step() {
     let ended = check(
         "Calculate 5 + 3",
         &["--verbose"],
@@ -119,7 +120,7 @@ async fn a_task_is_told_step_by_step() {
     assert!(output.contains("5 + 3 = 8") && output.contains("21"), "{output}");
 }
 
-/// C187: what is not imported is not loaded.
+/// C187: tools that are not imported are not loaded.
 #[tokio::test]
 async fn only_imported_tools_are_loaded() {
     let code = r#"{"calculator": "import sys\nprint(calculate(expression='5 + 3'), sorted(name for name in sys.modules if name.startswith('servers')))"}"#;
@@ -206,11 +207,11 @@ async fn a_thousand_tools_are_searched_within_two_seconds() {
         .filter(|line| line.starts_with("from servers."))
         .collect();
     assert_eq!(imports.len(), 1, "{imports:?}");
-    // With the reading of a thousand files and the start of a sandbox, in a build that is not optimised.
+    // Includes reading a thousand files and starting a sandbox, in an unoptimised build.
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
-/// The tools of MCP servers are tools like any other, and the records say for which task a run was.
+/// Tools of MCP servers work like other tools, and the records name the task of a run.
 #[tokio::test]
 async fn tools_of_servers_are_called_too() {
     let codeyard = Codeyard::with_stub().unwrap();
@@ -245,7 +246,7 @@ async fn tools_of_servers_are_called_too() {
 }
 
 #[tokio::test]
-async fn what_a_task_lacks_is_told_and_nothing_is_run() {
+async fn missing_parts_of_a_task_are_reported_and_nothing_is_run() {
     check(
         "Get the weather",
         &[],
@@ -331,7 +332,7 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
 }
 
 #[tokio::test]
-async fn how_a_run_ends_is_how_the_task_ends() {
+async fn a_task_ends_with_its_run_s_status() {
     check(
         "Calculate 1 / 0 and get the weather in Oslo",
         &[],

@@ -1,4 +1,5 @@
-//! `codeyard top`: one page of text where there is no terminal, and a page that follows on one, which is given back as it was.
+//! `codeyard top`: one page of text without a terminal; on a terminal a live page, which restores the terminal at its
+//! end.
 
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
@@ -13,13 +14,13 @@ use serde_json::json;
 use test_support::{CodeClient, Codeyard};
 use tokio::process::{Child, Command};
 
-/// Longest wait for what must appear.
+/// Longest wait for an expected text.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal with a command on it, and all that the command has written there.
+/// A terminal with a command, and everything that the command has written.
 struct Tty {
     master: OwnedFd,
-    /// Kept open, so that its state can be looked at after the command.
+    /// Open after the command's end, to check the terminal's state.
     slave: OwnedFd,
     child: Child,
     news: Receiver<Vec<u8>>,
@@ -27,7 +28,7 @@ struct Tty {
 }
 
 impl Tty {
-    /// Starts `codeyard top` with this installation on a terminal of its own, as a shell would.
+    /// Starts `codeyard top` with this installation on its own terminal, as a shell would.
     fn open(codeyard: &Codeyard) -> Tty {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -72,7 +73,7 @@ impl Tty {
         }
     }
 
-    /// Waits until these words are written, from here on.
+    /// Waits for these words after the present position.
     fn wait(&mut self, words: &str) {
         let begun = Instant::now();
         let from = self.seen.len();
@@ -88,7 +89,7 @@ impl Tty {
         rustix::io::write(&self.master, text.as_bytes()).unwrap();
     }
 
-    /// Waits for its end: the terminal is as it was.
+    /// Waits for the command's end; checks that the terminal is restored.
     async fn ends(mut self) -> i32 {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait())
             .await
@@ -152,7 +153,7 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     client.mcp.finish().await.unwrap();
 }
 
-/// The page once it has these words: records are written after the answer.
+/// Waits until the page has these words: records are written after the answer.
 async fn page_with(codeyard: &Codeyard, words: &str) -> String {
     let begun = Instant::now();
     loop {
@@ -171,7 +172,7 @@ async fn output_of(mut command: Command) -> String {
 }
 
 #[tokio::test]
-async fn what_runs_with_a_receipt_saved_is_told() {
+async fn the_page_shows_the_savings_of_runs_with_receipts() {
     let mut client = CodeClient::with_stub().await;
     let long = "return len(str(await tools.stub.echo(message='word ' * 2000)))";
     let mut saved = 0;
@@ -202,7 +203,7 @@ async fn on_a_terminal_it_follows_until_q() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut tty = Tty::open(&codeyard);
     tty.wait("quits");
-    // A smaller terminal is a page of its own, drawn anew.
+    // After a change of size, the page is drawn again.
     resize(&tty.master, 30, 8);
     tty.wait("codeyard");
     resize(&tty.master, 1, 1);
@@ -213,7 +214,7 @@ async fn on_a_terminal_it_follows_until_q() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_gives_the_terminal_back() {
+async fn a_signal_restores_the_terminal() {
     let codeyard = Codeyard::new().unwrap();
     let mut tty = Tty::open(&codeyard);
     tty.wait("quits");

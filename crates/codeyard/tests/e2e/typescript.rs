@@ -1,4 +1,4 @@
-//! Programs in TypeScript: the same tools, files, limits, checks and records as those in Python.
+//! Programs in TypeScript: tools, files, limits, checks and records are the same as in Python.
 
 pub mod blind;
 mod calls;

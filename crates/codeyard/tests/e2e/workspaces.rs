@@ -1,4 +1,4 @@
-//! Files that outlive sessions, the user's own directories in sessions, and what is refused.
+//! Files that outlive sessions, the user's own directories in sessions, and refusals.
 
 mod hanging;
 mod host_paths;
@@ -22,7 +22,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// A directory of the user with a file in it, in the directory that commands are run in.
+/// A directory of the user with a file, in the commands' current directory.
 fn user_directory(codeyard: &Codeyard, name: &str) -> PathBuf {
     let directory = codeyard.work_directory().join(name);
     std::fs::create_dir(&directory).unwrap();
@@ -82,7 +82,7 @@ async fn files_stay_from_one_process_to_the_next_and_belong_to_an_ordinary_user(
 }
 
 #[tokio::test]
-async fn sessions_share_the_workspace_and_have_results_of_their_own() {
+async fn sessions_share_the_workspace_and_have_separate_results() {
     let mut client = CodeClient::with_stub().await;
     client
         .run_in(
@@ -103,7 +103,7 @@ async fn sessions_share_the_workspace_and_have_results_of_their_own() {
 }
 
 #[tokio::test]
-async fn sessions_that_wrote_nothing_leave_little_behind() {
+async fn sessions_without_files_leave_little_behind() {
     let codeyard = Codeyard::with_stub().unwrap().settings("[sessions]\nmax = 2\n");
     let mut client = CodeClient::of(codeyard).await;
     client.run_in("keeps", "open('/results/r', 'w').write('x')").await;
@@ -151,7 +151,7 @@ async fn tools_are_files_that_programs_and_shells_read() {
 }
 
 #[tokio::test]
-async fn mounts_are_seen_where_they_were_put_and_written_only_if_said() {
+async fn mounts_appear_at_their_paths_and_are_writable_only_with_rw() {
     let codeyard = Codeyard::with_stub().unwrap();
     let read = user_directory(&codeyard, "tables");
     let written = user_directory(&codeyard, "reports");
@@ -180,7 +180,7 @@ async fn mounts_are_seen_where_they_were_put_and_written_only_if_said() {
 }
 
 #[tokio::test]
-async fn a_mount_that_cannot_be_is_refused_by_name_before_anything_runs() {
+async fn an_invalid_mount_is_refused_by_name_before_the_run() {
     let codeyard = Codeyard::with_stub().unwrap();
     let directory = user_directory(&codeyard, "tables");
     symlink("tables", codeyard.work_directory().join("link")).unwrap();
@@ -225,7 +225,7 @@ async fn a_mount_that_cannot_be_is_refused_by_name_before_anything_runs() {
     assert_eq!(
         ended.err.matches("--mount ").count(),
         3,
-        "all mistakes at once: {ended:?}"
+        "expected all mistakes at once: {ended:?}"
     );
 }
 
@@ -240,14 +240,14 @@ async fn files_that_outgrow_their_quota_end_the_run_and_name_the_limit() {
     let ran = client.run(code).await;
     assert_eq!(ran.status(), "limit_exceeded", "{ran:?}");
     assert!(ran.error().contains("workspace"), "{ran:?}");
-    // Who makes room is let do it, in another session or a later run.
+    // A program may free space, in another session or in a later run.
     let code = "import os, time\nfor name in os.listdir('/workspace'): os.remove('/workspace/' + name)\ntime.sleep(2.5)\nreturn os.listdir('/workspace')";
     let ran = client.run_in("other", code).await;
     assert_eq!((ran.status(), ran.result()), ("completed", &json!([])), "{ran:?}");
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_are_told_at_once() {
+async fn invalid_settings_are_all_reported_at_once() {
     let settings = "[workspace]\nquota = \"0 B\"\ninodes = 5\nowner = 0\nenforce = \"maybe\"\nsize = 1\n\
                     [pool]\nsize = 100000\nrecycle_minutes = 0\n[sessions]\nmax = 0\nidle_memory = \"1 MiB\"\n\
                     [[mounts]]\npath = \"/nowhere\"\ntarget = \"/data\"\n[[mounts]]\ntarget = \"/x\"\n[[mounts]]\npath = 5\n";
@@ -273,7 +273,7 @@ async fn settings_that_cannot_be_are_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_in_the_way_of_a_workspace_is_named() {
+async fn an_obstacle_to_a_workspace_is_named() {
     let codeyard = Codeyard::with_stub().unwrap();
     let place = codeyard.data_directory().join("workspaces");
     std::fs::create_dir_all(codeyard.data_directory()).unwrap();
@@ -287,7 +287,7 @@ async fn what_is_in_the_way_of_a_workspace_is_named() {
 }
 
 #[tokio::test]
-async fn workspaces_are_listed_and_cleaned_when_nobody_uses_them() {
+async fn workspaces_are_listed_and_cleaned_while_unused() {
     let codeyard = Codeyard::with_stub().unwrap();
     let ended = run(&codeyard, &["workspace", "list"], "").await;
     assert_eq!(ended.out, "no session has kept files yet\n");
@@ -339,7 +339,7 @@ async fn workspaces_are_listed_and_cleaned_when_nobody_uses_them() {
     assert_eq!((ended.code, ended.out.as_str()), (0, "`local` has no files\n"));
 }
 
-/// A client of either era that is told what its programs wrote.
+/// A client of either era that receives the files of its programs.
 async fn check_artifacts(era: Era) {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut mcp: McpClient = codeyard.mcp(era).await.unwrap();
@@ -353,12 +353,12 @@ async fn check_artifacts(era: Era) {
         .await
         .unwrap();
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
-    // Programs cannot make these; somebody else may have.
+    // Programs cannot create these, but another user may have.
     let results = codeyard
         .data_directory()
         .join("workspaces/local/sessions/default/results");
     mkfifoat(CWD, results.join("fifo"), Mode::from_raw_mode(0o600)).unwrap();
-    // The whole path may be longer than that of a socket can be.
+    // The whole path may exceed the length of a socket's path.
     let directory = std::fs::File::open(&results).unwrap();
     let short = format!("/proc/self/fd/{}/socket", directory.as_raw_fd());
     let _socket = UnixListener::bind(short).unwrap();
@@ -412,7 +412,10 @@ async fn check_artifacts(era: Era) {
         .call_tool("execute_code", json!({"code": "return 1"}))
         .await
         .unwrap();
-    assert_eq!(ran["structuredContent"]["result"], 1, "the session lives on");
+    assert_eq!(
+        ran["structuredContent"]["result"], 1,
+        "the session must still work"
+    );
 }
 
 #[tokio::test]
@@ -426,7 +429,7 @@ async fn artifacts_are_resources_in_the_stateless_era() {
 }
 
 #[tokio::test]
-async fn the_page_about_files_says_what_happens() {
+async fn the_page_about_files_works_as_documented() {
     let page = include_str!("../../../../docs/files.md");
     let blocks = || {
         page.split("```")
@@ -468,7 +471,7 @@ async fn the_page_about_files_says_what_happens() {
 }
 
 #[tokio::test]
-async fn tools_of_a_later_server_appear_in_a_session_that_is_open() {
+async fn tools_of_a_later_server_appear_in_an_open_session() {
     let definition = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", "crm"]);
     let codeyard = Codeyard::with_stub().unwrap().server("crm", &definition);
     let mut client = CodeClient::of(codeyard).await;

@@ -22,7 +22,7 @@ async fn c089_an_infinite_loop_ends_and_disturbs_no_other_run() {
     assert_eq!(ran.error(), "Execution timed out after 1000ms");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let mut sleeping: BTreeMap<u32, u32> = BTreeMap::new();
-    wait_until("all processes of the sessions must sleep", || {
+    wait_until("every process of the sessions is asleep", || {
         let running = descendants(gateway.pid());
         for process in &running {
             let looks = sleeping.entry(process.pid).or_default();

@@ -1,4 +1,4 @@
-//! Lines of `ls`, `cat`, `grep`, `rg` and `jq` in `shell_exec`.
+//! Command lines of `ls`, `cat`, `grep`, `rg` and `jq` in `shell_exec`.
 
 use std::time::{Duration, Instant};
 
@@ -139,7 +139,7 @@ pub async fn c087(client: &mut impl MetaTools) {
         (&long, "jq: filter too long (max 1024 chars)"),
         ("jq '.n | keys | error' d/b.json", "jq: invalid filter: "),
         ("jq '\"x\" * 4000000000' d/b.json", "jq: "),
-        // Values that only a process of its own survives.
+        // Values that only a separate process survives.
         ("jq 'def f: [., .] | f; f' d/b.json", "jq: "),
         ("jq 'reduce range(1000000) as $i (0; [.])' d/b.json", "jq: "),
         ("jq '[range(100000000)] | length' d/b.json", "jq: "),
@@ -156,7 +156,7 @@ pub async fn c087(client: &mut impl MetaTools) {
 }
 
 #[tokio::test]
-async fn a_line_ends_with_its_time_and_leaves_no_process() {
+async fn a_line_that_times_out_leaves_no_process() {
     let mut client = client().await;
     let asked = json!({"code": "jq 'last(repeat(1))' d/b.json", "timeout_ms": 700});
     let began = Instant::now();

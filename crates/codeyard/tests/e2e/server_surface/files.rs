@@ -237,7 +237,7 @@ pub async fn c075(client: &mut impl MetaTools) {
 }
 
 #[tokio::test]
-async fn c077_a_list_says_whether_there_is_more() {
+async fn c077_a_list_shows_whether_it_is_complete() {
     let mut client = MetaToolsClient::with_stub().await;
     c077(&mut client).await;
 }
@@ -329,5 +329,5 @@ async fn quotas_are_checked_before_a_write() {
         assert_eq!(!result.is_error(), is_written, "{name}: {result:?}");
     }
     let listed = client.call("fs_browse", json!({"path": "/results"})).await;
-    assert_eq!(listed.names(), ["a", "b"], "nothing of a refused write stays");
+    assert_eq!(listed.names(), ["a", "b"], "a refused write must leave nothing");
 }

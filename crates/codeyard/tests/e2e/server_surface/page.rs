@@ -1,4 +1,4 @@
-//! The examples of the page about the surface, run as they stand.
+//! The examples of the page about the surface, run unchanged.
 
 use serde_json::json;
 use test_support::{Codeyard, MetaTools as _, MetaToolsClient, ServerDefinition, codeyard_binary};
@@ -6,7 +6,7 @@ use test_support::{Codeyard, MetaTools as _, MetaToolsClient, ServerDefinition, 
 const PAGE: &str = include_str!("../../../../../docs/surface-server.md");
 
 #[tokio::test]
-async fn the_page_s_examples_do_what_they_say() {
+async fn the_page_s_examples_work_as_documented() {
     let crm = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", "crm"]);
     let mut client = MetaToolsClient::of(Codeyard::new().unwrap().server("crm", &crm)).await;
     let mut compared = 0;

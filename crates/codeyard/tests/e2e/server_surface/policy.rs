@@ -57,7 +57,7 @@ async fn a_policy_s_runtime_is_the_usual_language() {
 }
 
 #[tokio::test]
-async fn results_say_that_a_promised_network_is_missing() {
+async fn results_report_that_an_allowed_network_is_missing() {
     const NOTE: &str = "programs have no network here; use a tool";
     for (policy, is_told) in [
         ("", false),

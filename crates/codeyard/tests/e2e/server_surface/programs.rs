@@ -86,7 +86,7 @@ async fn c017_c018_a_result_has_the_original_s_fields() {
 async fn programs_print_and_return() {
     let mut client = MetaToolsClient::with_stub().await;
     for (code, output) in [
-        // S0-30: a returned value is one line of JSON; a last expression is no value.
+        // S0-30: a returned value is one line of JSON; a last expression does not count.
         (
             "return {'a': 1, 'é': [None, True]}",
             "{\"a\": 1, \"é\": [null, true]}\n",
@@ -129,7 +129,7 @@ async fn programs_print_and_return() {
             "write_file('a/b.txt', 'é')\nprint(read_file('/scratch/a/b.txt'), list_dir(), list_dir('a'), json.dumps([1]))",
             "é ['a'] ['b.txt'] [1]\n",
         ),
-        // S0-D09: one line that looks like a command and is none.
+        // S0-D09: one line that resembles a command.
         ("cat = 5", ""),
         ("ls = []; print(ls)", "[]\n"),
     ] {
@@ -196,7 +196,7 @@ async fn c088_c089_a_time_out_keeps_output_and_files() {
         (result.output(), result.error()),
         ("partial\n", "Execution timed out after 1500ms")
     );
-    // Neither the interrupt nor an exception ends this.
+    // Neither the interrupt nor an exception stops this program.
     let endless = json!({"code": "sum(range(10**12))", "timeout_ms": 500});
     let result = client.call("shell_exec", endless).await;
     assert_eq!(result.error(), "Execution timed out after 500ms");

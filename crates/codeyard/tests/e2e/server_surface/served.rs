@@ -22,7 +22,7 @@ async fn call(served: &Served, session: &str, tool: &str, arguments: Value) -> V
 }
 
 #[tokio::test]
-async fn clients_with_sessions_have_files_of_their_own() {
+async fn clients_with_sessions_have_separate_files() {
     let served = Served::start(Codeyard::with_stub().unwrap(), &["--surface", "server"]).await;
     let (first, second) = (served.open().await, served.open().await);
     let file = json!({"path": "/scratch/secret", "content": "alice-77"});

@@ -1,4 +1,4 @@
-//! How definitions say that a server lives: confined, bounded, at rest when nobody calls.
+//! Settings of a definition that confine a server, bound it, or suspend it while idle.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition, is_gone, wait_until};
 
 #[tokio::test]
-async fn a_confined_server_fails_outside_of_its_paths_and_nothing_else_does() {
+async fn only_a_confined_server_s_access_outside_of_its_paths_fails() {
     let codeyard = Codeyard::with_stub().unwrap();
     let home = codeyard.directory().join("home");
     for name in ["open", "closed"] {
@@ -38,7 +38,7 @@ async fn a_confined_server_fails_outside_of_its_paths_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn a_server_at_rest_is_called_as_if_it_ran() {
+async fn a_call_wakes_a_suspended_server() {
     let resting = ServerDefinition::stub().field("idleStop", json!(300));
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("resting", &resting)).await;
     let code = "return (await tools.resting.pid())['pid']";
@@ -50,7 +50,7 @@ async fn a_server_at_rest_is_called_as_if_it_ran() {
 }
 
 #[tokio::test]
-async fn a_definition_that_promises_something_else_is_refused() {
+async fn a_definition_with_wrong_restrictions_is_refused() {
     let odd = ServerDefinition::stub()
         .field("sandbox", json!({"reads": []}))
         .field("limits", json!({"memory": "1 KiB"}));

@@ -1,11 +1,11 @@
-//! Lines that are no requests, and requests out of order: the protocol's own error, and the connection lives on.
+//! Invalid lines and requests out of order: the protocol's own error, and the connection survives.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, McpClient};
 
-/// Waits for the error that answers this id; `null` for what had none that could be read.
+/// Waits for the error with this id; `null` if the line had no readable id.
 async fn error(client: &mut McpClient, id: Value) -> (i64, String) {
     let answer = client
         .wait_for("an error", Duration::from_secs(30), |message| {
@@ -21,7 +21,7 @@ async fn error(client: &mut McpClient, id: Value) -> (i64, String) {
     )
 }
 
-/// The connection still runs programs.
+/// Checks that the connection still runs programs.
 async fn check_alive(client: &mut McpClient) {
     let ran = client
         .call_tool("execute_code", json!({"code": "return 'alive'"}))
@@ -59,7 +59,7 @@ async fn malformed_lines() {
         let (told, message) = error(&mut client, id).await;
         assert_eq!(told, code, "{}: {message}", String::from_utf8_lossy(line));
     }
-    // Nothing is answered to what asks nothing.
+    // Notifications get no answer.
     client.send_raw(b"\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unknown\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n").await.unwrap();
     let id = client.start("ping", json!({})).await.unwrap();
     let next: Value = serde_json::from_str(&client.line().await.unwrap()).unwrap();
@@ -78,13 +78,13 @@ async fn oversized_lines() {
     for _ in 0..17 {
         client.send_raw(&chunk).await.unwrap();
     }
-    // It is told before the line has an end.
+    // The error comes before the line ends.
     let (code, message) = error(&mut client, json!(41)).await;
     assert_eq!(code, -32600, "{message}");
     assert!(message.contains("16"), "{message}");
     client.send_raw(b"\"}}}\n").await.unwrap();
     check_alive(&mut client).await;
-    // A program below the limit of a line may still be too long for a program.
+    // A program below the limit of a line may still exceed the limit of a program.
     let code = format!("# {}", "x".repeat(9 * 1024 * 1024));
     let ran = client
         .call_tool("execute_code", json!({"code": code}))
@@ -108,7 +108,7 @@ async fn partial_lines() {
     }
     let answer = client.answer(&json!("ä")).await.unwrap();
     assert_eq!(answer["result"]["structuredContent"]["result"], "ü");
-    // A line that never ends is nobody's request; the server ends in order.
+    // An unfinished line is not a request; the server ends in order.
     client
         .send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"pi")
         .await
@@ -169,7 +169,7 @@ async fn duplicate_ids() {
         )
     );
     assert_eq!(client.ran(&json!("twice")).await.result(), "first");
-    // An id is free again when its answer is there.
+    // An id is free again after its answer.
     client.mcp.send(&call("return 'third'")).await.unwrap();
     assert_eq!(client.ran(&json!("twice")).await.result(), "third");
 }
@@ -178,12 +178,12 @@ async fn duplicate_ids() {
 async fn cancelled_ids() {
     let mut client = CodeClient::with_stub().await;
     client.check("kept = 1", "").await;
-    // Of requests that never were, that are over, or that have no id at all.
+    // Cancellations of requests that never existed, that have ended, or that have no id.
     for id in [json!(999), json!("never"), json!(1), Value::Null, json!([1])] {
         client.mcp.cancel(&id).await.unwrap();
     }
     client.check("print(kept)", "1\n").await;
-    // One that is under way gets no answer, and its id is free again.
+    // A cancelled request gets no answer, and its id is free again.
     let call = |code: &str| {
         let params = json!({"name": "execute_code", "arguments": {"code": code}});
         json!({"jsonrpc": "2.0", "id": 500, "method": "tools/call", "params": params})
@@ -201,7 +201,7 @@ async fn cancelled_ids() {
 }
 
 #[tokio::test]
-async fn more_requests_than_are_kept_are_refused() {
+async fn requests_above_the_limit_are_refused() {
     let mut client = CodeClient::with_stub().await;
     client.check("print('ready')", "ready\n").await;
     let before = client

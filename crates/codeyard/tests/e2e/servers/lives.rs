@@ -1,4 +1,4 @@
-//! How servers live behind codeyard: their environment, their start, their end, and what reaches them.
+//! The life of servers behind codeyard: environment, start, end, and messages.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ async fn a_server_sees_its_own_environment_and_little_else() {
 }
 
 #[tokio::test]
-async fn a_server_runs_where_its_definition_says() {
+async fn a_server_runs_in_the_directory_of_its_definition() {
     let codeyard = Codeyard::new().unwrap();
     let directory = codeyard.directory().join("home").canonicalize().unwrap();
     let codeyard = codeyard.server("stub", &ServerDefinition::stub().cwd(&directory));
@@ -74,7 +74,7 @@ async fn servers_of_every_era_answer() {
 }
 
 #[tokio::test]
-async fn the_definitions_time_out_binds_a_silent_call_and_not_one_with_progress() {
+async fn the_definition_s_time_out_binds_only_calls_without_progress() {
     let mut client = with(&ServerDefinition::stub_with_extras().timeout(1_500)).await;
     let code = "try:\n    await tools.stub.slow(seconds=60)\nexcept ToolError as e:\n    print(e.kind, e.retryable, e)";
     let ran = client.run(code).await;
@@ -89,7 +89,7 @@ async fn the_definitions_time_out_binds_a_silent_call_and_not_one_with_progress(
 }
 
 #[tokio::test]
-async fn what_the_run_does_not_wait_for_is_cancelled_at_the_server() {
+async fn an_abandoned_call_is_cancelled_at_the_server() {
     let mut client = with(&ServerDefinition::stub_with_extras()).await;
     client
         .check("print(len((await tools.stub.cancelled()).ids))", "0\n")
@@ -98,7 +98,7 @@ async fn what_the_run_does_not_wait_for_is_cancelled_at_the_server() {
         .execute(json!({"code": "await tools.stub.slow(seconds=60)", "timeout_ms": 400}))
         .await;
     assert_eq!(ran.status(), "timed_out");
-    // The notification was sent before this question, on the same pipe.
+    // The notification preceded this call on the same pipe.
     client
         .check("print(len((await tools.stub.cancelled()).ids))", "1\n")
         .await;
@@ -110,7 +110,7 @@ async fn what_the_run_does_not_wait_for_is_cancelled_at_the_server() {
 }
 
 #[tokio::test]
-async fn a_crash_fails_every_call_under_way_at_once_and_the_next_call_starts_it_again() {
+async fn a_crash_fails_every_current_call_and_the_next_call_restarts_the_server() {
     let mut client = with(&ServerDefinition::stub()).await;
     let before = client.run("return (await tools.stub.pid()).pid").await;
     let crashed = Instant::now();
@@ -141,7 +141,7 @@ async fn a_crash_fails_every_call_under_way_at_once_and_the_next_call_starts_it_
 }
 
 #[tokio::test]
-async fn a_tool_that_comes_later_can_be_called() {
+async fn a_tool_added_later_can_be_called() {
     let mut client = with(&ServerDefinition::stub_with_extras()).await;
     let code = "before = {t['name'] for t in runtime.list_tools_sync('stub')}\nawait tools.stub.grow()\n\
                 import time\nwhile not (new := {t['name'] for t in runtime.list_tools_sync('stub')} - before): time.sleep(0.02)\nprint(new)";
@@ -222,7 +222,7 @@ async fn servers_end_with_the_connection() {
     client.mcp.close_stdin();
     assert!(client.mcp.wait().await.unwrap().success());
     for pid in pids {
-        wait_until("the server and what it left behind are gone", || {
+        wait_until("the server and its leftovers are gone", || {
             is_gone(pid).then_some(())
         })
         .await;

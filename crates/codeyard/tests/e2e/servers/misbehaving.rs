@@ -1,12 +1,13 @@
-//! Servers that misbehave hurt their own calls only: the error names the server and the cause, everything else goes on.
+//! Misbehaving servers fail only their own calls: the error names the server and the cause, and everything else
+//! works.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Ran, ServerDefinition, peak_memory};
 
-/// Memory that a server may cost whatever it does: a few messages of the longest kind.
+/// Most memory of a misbehaving server: a few messages of the longest kind.
 const MAX_KIB: u64 = 192 * 1024;
 
-/// A codeyard with the good `stub` and a server `bad` of this mode, and a session with a variable.
+/// A codeyard with the good `stub`, a server `bad` of this mode, and a session with a variable.
 async fn with(mode: &str, timeout: Option<u64>) -> CodeClient {
     let mut bad = ServerDefinition::hostile(mode);
     bad.timeout = timeout;
@@ -16,7 +17,7 @@ async fn with(mode: &str, timeout: Option<u64>) -> CodeClient {
     client
 }
 
-/// Calls the bad server beside the good one.
+/// Calls the bad server concurrently with the good one.
 async fn call_both(client: &mut CodeClient) -> Ran {
     let code = "import asyncio\nbad, good = await asyncio.gather(tools.bad.echo(message='b'), tools.stub.echo(message='g'), \
                 return_exceptions=True)\n\
@@ -33,7 +34,7 @@ async fn call_both(client: &mut CodeClient) -> Ran {
     ran
 }
 
-/// The bad server's call fails with this kind and these words; the good server and the session go on.
+/// The bad server's call fails with this kind and these words; the good server and the session still work.
 async fn check(mode: &str, timeout: Option<u64>, kind: &str, expected: &[&str]) {
     let mut client = with(mode, timeout).await;
     let ran = call_both(&mut client).await;
@@ -42,7 +43,7 @@ async fn check(mode: &str, timeout: Option<u64>, kind: &str, expected: &[&str]) 
     for words in ["server 'bad'"].iter().chain(expected) {
         assert!(error.contains(words), "{mode}: {words}: {error}");
     }
-    // Uncaught, the model reads the same.
+    // Uncaught, the model reads the same message.
     let ran = client.run("await tools.bad.echo(message='b')").await;
     assert!(
         ran.is_error() && ran.error().contains("server 'bad'"),
@@ -56,7 +57,7 @@ async fn check(mode: &str, timeout: Option<u64>, kind: &str, expected: &[&str]) 
         .await;
 }
 
-/// The bad server's call works all the same.
+/// The bad server's call succeeds.
 async fn works(mode: &str, expected: &str) {
     let mut client = with(mode, None).await;
     for _ in 0..3 {
@@ -177,7 +178,7 @@ async fn answers_twice() {
 async fn dies_in_mid_call() {
     let words = ["ended during the call of 'echo'", "SIGABRT", "panic: out of luck"];
     check("dies", None, "upstream", &words).await;
-    // Of a long last word the end is told.
+    // Of a long message, the end is shown.
     let mut client = with("dies-loudly", None).await;
     let ran = call_both(&mut client).await;
     let error = ran.result()[4].as_str().unwrap();
@@ -196,9 +197,9 @@ async fn answers_byte_by_byte_without_end() {
 }
 
 #[tokio::test]
-async fn answers_with_what_is_no_text_or_dies_in_the_middle_of_it() {
+async fn answers_with_invalid_text_or_dies_in_the_middle_of_it() {
     check("not-text", Some(3_000), "upstream", &["the call of 'echo'"]).await;
-    // Its end is seen before its last words, or the other way round.
+    // Codeyard may see the server's end before or after its last words.
     check("half-an-answer", None, "upstream", &["the call of 'echo'"]).await;
 }
 
@@ -209,7 +210,7 @@ async fn lists_a_schema_of_a_hundred_levels_or_thousands_of_tools() {
 }
 
 #[tokio::test]
-async fn a_schema_that_points_elsewhere_is_never_fetched() {
+async fn a_schema_with_a_remote_reference_is_never_fetched() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = format!("http://{}/schema.json", listener.local_addr().unwrap());
@@ -233,10 +234,10 @@ async fn a_schema_that_points_elsewhere_is_never_fetched() {
 #[tokio::test]
 async fn lists_pages_in_a_circle_or_no_tools_at_all() {
     let mut client = with("circular-pages", None).await;
-    // Both of its pages are read, once.
+    // Codeyard reads each of the two pages once.
     let ran = client.run("return sorted(dir(tools.bad))").await;
     assert_eq!(ran.result(), &json!(["echo_again", "echo_first"]), "{ran:?}");
-    // Called without what it echoes, it answers with a text that is none.
+    // Without an argument to echo, the answer's text is invalid.
     let ran = client
         .run("return (await tools.bad.echo_first()).raw['content']")
         .await;
@@ -272,7 +273,7 @@ async fn stops_reading() {
 }
 
 #[tokio::test]
-async fn definitions_that_cannot_start_say_what_to_change() {
+async fn definitions_that_cannot_start_get_a_remedy() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .server("unknown", &ServerDefinition::new("no-such-command-anywhere", &[]))

@@ -1,4 +1,4 @@
-//! Files that are broken, or become something else while they are used.
+//! Files that are broken, or break while in use.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::servers_command::{Yard, stub, stub_words};
 
-/// Longest wait for what a person waits for, too.
+/// Longest wait, also acceptable to a person.
 const SOON: Duration = Duration::from_secs(30);
 
-/// What a file may become, and what is said of it.
+/// A new content of a file, and a part of its message.
 const BROKEN: [(Becomes, &str); 8] = [
     (Becomes::Directory, "this is a directory; name a file in it"),
     (
@@ -33,14 +33,14 @@ const BROKEN: [(Becomes, &str); 8] = [
 enum Becomes {
     Directory,
     Pipe,
-    /// 100 MB without a byte on the disk.
+    /// 100 MB without disk blocks.
     Large,
     Text(&'static [u8]),
     Nothing,
 }
 
 impl Becomes {
-    /// Puts it in the place of what is there.
+    /// Replaces the file with this.
     fn put(self, file: &Path) {
         clear(file);
         match self {
@@ -59,7 +59,7 @@ fn clear(file: &Path) {
 }
 
 #[tokio::test]
-async fn commands_say_what_is_wrong_with_a_file_and_wait_for_nothing() {
+async fn commands_report_a_broken_file_without_waiting() {
     let yard = Yard::new();
     let [program, kind] = stub_words();
     for (becomes, told) in BROKEN {
@@ -71,7 +71,7 @@ async fn commands_say_what_is_wrong_with_a_file_and_wait_for_nothing() {
             &["servers", "add", "new", "--yes", "--", &program, &kind],
             &["servers", "remove", "stub", "--yes"],
         ] {
-            // A file that is not there, and one that holds another list, can be added to.
+            // Servers can be added to a missing file, and to a file with an unrelated list.
             let is_change = args.contains(&"add") || args.contains(&"remove");
             if is_change && (matches!(becomes, Becomes::Nothing) || told.starts_with("rename")) {
                 continue;
@@ -93,7 +93,7 @@ async fn commands_say_what_is_wrong_with_a_file_and_wait_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_that_breaks_in_any_way_leaves_the_servers_as_they_were() {
+async fn a_file_that_breaks_leaves_the_servers_unchanged() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;
     for (becomes, told) in BROKEN {
@@ -113,11 +113,11 @@ async fn a_file_that_breaks_in_any_way_leaves_the_servers_as_they_were() {
     }
     let told = client.stderr();
     let times = told.matches("the servers stay as they were").count();
-    // Between the break and the mending there may be no file for a moment.
+    // Between the break and the repair, the file may be missing for a moment.
     assert!((BROKEN.len()..=2 * BROKEN.len()).contains(&times), "{told}");
 }
 
-/// Waits until `codeyard ps` says this of the configuration.
+/// Waits until `codeyard ps` shows this about the configuration.
 async fn until(yard: &Yard, is_so: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();
     loop {
@@ -131,7 +131,7 @@ async fn until(yard: &Yard, is_so: impl Fn(&Value) -> bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_damaged_list_of_tools_is_moved_aside_with_one_warning_and_had_anew() {
+async fn a_damaged_tool_list_is_set_aside_with_one_warning_and_fetched_again() {
     let yard = Yard::with(
         &json!({"one": stub(), "two": {"command": stub()["command"], "args": ["stub", "--extras"]}}),
     );

@@ -1,4 +1,4 @@
-//! What a person agreed to is what is started, and nothing writes into what they are shown.
+//! Only accepted commands are started, and no file can forge the text of a question.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -16,7 +16,7 @@ async fn add(yard: &Yard, words: &[&str]) -> Ended {
 }
 
 #[tokio::test]
-async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
+async fn a_changed_command_is_not_started_before_consent() {
     let yard = Yard::new();
     let [program, kind] = stub_words();
     yard.done(&[
@@ -46,7 +46,7 @@ async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
     yard.done(&["servers", "enable", "s", "--yes"]).await;
     assert_eq!(yard.server("s").await["state"], "idle");
     yard.done(&call).await;
-    // What it may counts as much as what it is.
+    // Its permissions need consent like its command.
     for (field, value) in [
         ("trusted", json!(true)),
         ("sandbox", json!({"read": ["/"]})),
@@ -63,11 +63,11 @@ async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
             "{field}: {asked:?}"
         );
     }
-    // Whoever writes a definition by hand has agreed by that.
+    // A person who edits a definition by hand has consented by the edit.
     yard.write(&json!({"s": stub(), "by-hand": stub()}));
     assert_eq!(yard.server("by-hand").await["state"], "idle");
     assert_eq!(yard.server("s").await["state"], "changed");
-    // A damaged list is told, and holds nothing back.
+    // A damaged list causes a warning, and blocks nothing.
     let list = yard.codeyard.data_directory().join("consent.json");
     assert_eq!(list.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     std::fs::write(&list, "{\"version\": 1, \"fil").unwrap();
@@ -79,7 +79,7 @@ async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
 }
 
 #[tokio::test]
-async fn values_count_as_they_are_written_for_they_decide_what_runs() {
+async fn literal_values_need_consent_because_they_decide_what_runs() {
     let yard = Yard::new();
     add(&yard, &["--env", "PATH=/usr/bin:/bin", "--env", "TOKEN=${HOME}"]).await;
     let [program, kind] = stub_words();
@@ -95,7 +95,7 @@ async fn values_count_as_they_are_written_for_they_decide_what_runs() {
         yard.write(&entry(path, token));
         assert_eq!(yard.server("s").await["state"], state, "{path} {token}");
     }
-    // What a variable holds may change.
+    // A variable's value may change.
     yard.write(&entry("/usr/bin:/bin", "${HOME}"));
     let mut yard = yard;
     yard.codeyard = yard.codeyard.env("HOME", "/nowhere");
@@ -103,7 +103,7 @@ async fn values_count_as_they_are_written_for_they_decide_what_runs() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_agreed_to_is_held_to_whatever_its_headers_hold() {
+async fn consent_to_an_address_does_not_depend_on_header_values() {
     let yard = Yard::new();
     let add = [
         "servers",
@@ -135,7 +135,7 @@ async fn consent_holds_below_a_linked_directory() {
     std::fs::create_dir(work.join("real")).unwrap();
     std::os::unix::fs::symlink("real", work.join("link")).unwrap();
     let [program, kind] = stub_words();
-    // Neither the file nor its directory is there yet.
+    // Neither the file nor its directory exists yet.
     let config = ["--config", "link/new/mcp.json"];
     let run = async |args: &[&str]| {
         let mut command = yard.codeyard.command(config.iter().chain(args)).unwrap();
@@ -157,7 +157,7 @@ async fn consent_holds_below_a_linked_directory() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_disabled_and_changed_is_asked_for_before_it_is_enabled() {
+async fn a_disabled_and_changed_server_needs_consent_to_be_enabled() {
     let yard = Yard::new();
     add(&yard, &[]).await;
     let [program, _] = stub_words();
@@ -175,7 +175,7 @@ async fn a_server_that_is_disabled_and_changed_is_asked_for_before_it_is_enabled
 }
 
 #[tokio::test]
-async fn nothing_is_added_where_consent_cannot_be_kept() {
+async fn nothing_is_added_where_consent_cannot_be_stored() {
     let yard = Yard::with(&json!({}));
     let before = yard.text();
     let list = yard.codeyard.data_directory().join("consent.json");
@@ -193,7 +193,7 @@ async fn nothing_is_added_where_consent_cannot_be_kept() {
 }
 
 #[tokio::test]
-async fn a_file_writes_no_lines_of_its_own_into_what_a_person_reads() {
+async fn a_file_cannot_add_lines_to_the_text_for_a_person() {
     let yard = Yard::new();
     let project = yard.codeyard.work_directory().join(".mcp.json");
     let fake = "A\n  safe\n    /bin/echo\n    with B";

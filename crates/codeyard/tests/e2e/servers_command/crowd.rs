@@ -1,4 +1,4 @@
-//! Many commands at the same time, and processes that share a data directory.
+//! Concurrent commands, and processes that share a data directory.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use test_support::wait_until;
 
 use crate::servers_command::{Yard, stub, stub_words};
 
-/// Commands at once.
+/// Concurrent commands.
 const CROWD: usize = 12;
 
-/// Adds `s0`, `s1` and so on at the same time, each to the file that it names.
+/// Adds `s0`, `s1` and so on concurrently, each to the file of the same number.
 async fn add_all(yard: &Yard, file: impl Fn(usize) -> PathBuf) {
     let [program, kind] = stub_words();
     let mut adding = Vec::new();
@@ -36,7 +36,7 @@ async fn add_all(yard: &Yard, file: impl Fn(usize) -> PathBuf) {
     }
 }
 
-/// Changes every command of a file, and returns how many servers are held back for it.
+/// Changes every command of a file; returns the number of servers without consent.
 async fn held_back(yard: &Yard, file: &Path) -> usize {
     let text = std::fs::read_to_string(file).unwrap();
     std::fs::write(file, text.replace("\"stub\"", "\"other\"")).unwrap();
@@ -51,7 +51,7 @@ async fn held_back(yard: &Yard, file: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn commands_at_the_same_time_lose_nothing_of_each_other() {
+async fn concurrent_commands_lose_no_change() {
     let yard = Yard::with(&json!({}));
     add_all(&yard, |_| yard.file()).await;
     let written: Value = serde_json::from_str(&yard.text()).unwrap();
@@ -67,7 +67,7 @@ async fn commands_at_the_same_time_lose_nothing_of_each_other() {
 }
 
 #[tokio::test]
-async fn no_process_is_lost_while_others_ask() {
+async fn no_process_vanishes_from_the_list_during_queries() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut all = Vec::new();
     for _ in 0..CROWD {
@@ -82,7 +82,7 @@ async fn no_process_is_lost_while_others_ask() {
             .stderr(Stdio::null());
         all.push(command.spawn().unwrap());
     }
-    // Asks all the time, as one that finds a socket at which nobody listens removes it.
+    // Queries continuously, because a query removes a socket without a listener.
     let seen = async { while yard.ps().await.len() < CROWD {} };
     let patience = std::time::Duration::from_secs(60);
     let waited = tokio::time::timeout(patience, seen).await;
@@ -100,7 +100,7 @@ async fn processes_of_one_number_in_two_containers_are_both_seen() {
     if yard.file().metadata().unwrap().uid() != 0 {
         return; // Only root can make a process namespace everywhere.
     }
-    // In both, codeyard is the second process.
+    // Codeyard is the second process in both containers.
     let container = [
         "unshare",
         "--pid",
@@ -121,7 +121,7 @@ async fn processes_of_one_number_in_two_containers_are_both_seen() {
     yard.codeyard = yard.codeyard.below::<[&str; 0]>([]);
     let all = yard.ps().await;
     assert!(all.len() == 2 && all[0]["pid"] == all[1]["pid"], "{all:?}");
-    // One that ends takes its own socket only.
+    // A process removes only its own socket at its end.
     second.finish().await.unwrap();
     assert_eq!(yard.ps().await.len(), 1);
     drop(first);

@@ -1,4 +1,4 @@
-//! What commands make of the file of definitions, and what they refuse.
+//! Commands that change the file of definitions, and their refusals.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use test_support::stub_server;
 use crate::servers_command::{Yard, stub, stub_words};
 
 #[tokio::test]
-async fn a_server_is_added_tried_shown_and_removed() {
+async fn a_server_is_added_tested_shown_and_removed() {
     let yard = Yard::new();
     let [program, kind] = stub_words();
     let add = ["servers", "add", "my-stub", "--yes", "--description", "A stub"];
@@ -56,7 +56,7 @@ async fn a_server_is_added_tried_shown_and_removed() {
     yard.done(&["servers", "enable", "my-stub"]).await;
     let call = yard.done(&["call", "my-stub.add", "{\"a\": 1, \"b\": 2}"]).await;
     assert!(call.out.contains('3'), "{call:?}");
-    // What the call learned is remembered for the table.
+    // The table shows the list that the call cached.
     let known = yard.server("my-stub").await;
     assert!(
         known["tools"].as_u64() > Some(0) && known["tokens"].as_u64() > Some(50),
@@ -73,7 +73,7 @@ async fn a_server_is_added_tried_shown_and_removed() {
 }
 
 #[tokio::test]
-async fn what_cannot_work_is_said_before_anything_is_saved() {
+async fn an_unusable_server_is_refused_before_the_save() {
     let yard = Yard::with(&json!({"my-stub": stub()}));
     let before = yard.text();
     let [program, kind] = stub_words();
@@ -149,7 +149,7 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
         assert!(ended.code == 2 && told, "{args:?}: {ended:?}");
     }
     assert_eq!(yard.text(), before);
-    // What is not there yet can be saved on purpose.
+    // A missing program can be saved on purpose.
     yard.done(&[
         "servers",
         "add",
@@ -168,7 +168,7 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
 }
 
 #[tokio::test]
-async fn a_server_that_runs_elsewhere_is_added_by_its_address() {
+async fn a_remote_server_is_added_by_its_address() {
     let yard = Yard::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -193,7 +193,7 @@ async fn a_server_that_runs_elsewhere_is_added_by_its_address() {
         (&json!("http"), &json!("idle")),
         "{far}"
     );
-    // The address is what was agreed to.
+    // The consent covers the address.
     let elsewhere = url.replace("/mcp", "/other");
     yard.write(&json!({"far": {"type": "http", "url": elsewhere}}));
     assert_eq!(yard.server("far").await["state"], "changed");
@@ -211,7 +211,7 @@ async fn a_server_that_runs_elsewhere_is_added_by_its_address() {
 }
 
 #[tokio::test]
-async fn other_entries_stay_as_they_are_and_a_file_that_would_lose_something_is_refused() {
+async fn other_entries_stay_unchanged_and_a_lossy_edit_is_refused() {
     let yard = Yard::new();
     let mine = "{\n  \"theirs\": [1,  2.50],\n  \"mcpServers\": {\n    \"b\": {\"command\": \"b\",  \"x\": 1}\n  }\n}\n";
     yard.write_text(mine);
@@ -263,7 +263,7 @@ async fn a_file_keeps_its_mode_and_may_begin_with_a_byte_order_mark() {
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_used_is_an_error_and_takes_nothing_from_the_others() {
+async fn an_unusable_entry_is_an_error_and_does_not_affect_others() {
     let yard =
         Yard::with(&json!({"good": stub(), "no-object": "x", "unset": {"command": "${NOT_SET_ANYWHERE}"}}));
     for (args, told) in [
@@ -342,7 +342,7 @@ async fn the_configuration_is_checked_shown_and_found() {
         json!({"key": "limits.wall_time", "value": "\"5s\"", "from": settings})
     );
     assert_eq!(find("python.path").unwrap()["value"], "\"/usr/bin/python3\"");
-    // The last word on the level of the log has the command line.
+    // The command line overrides the level of the log.
     for (args, value, from) in [
         (&[][..], "\"warn\"", "default"),
         (&["--log", "debug"], "\"debug\"", "--log"),
@@ -387,7 +387,7 @@ async fn the_configuration_is_checked_shown_and_found() {
         (2, 3),
         "{broken:?}"
     );
-    // The table is shown all the same, and the mistakes after it.
+    // The table appears first, and then the mistakes.
     let listed = yard.run(&["servers"]).await;
     let told = listed.out.contains("mistaken") && listed.err.contains("mcpServers.a.command: is missing");
     assert!(listed.code == 2 && told, "{listed:?}");

@@ -1,4 +1,4 @@
-//! What is seen of codeyards that serve, and how they take over a changed configuration.
+//! The view of running codeyards, and their reloads of a changed configuration.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
@@ -11,7 +11,7 @@ use test_support::{CodeClient, McpClient, is_gone, stub_server, wait_until};
 
 use crate::servers_command::{Yard, stub};
 
-/// Longest wait for what a person waits for, too.
+/// Longest wait, also acceptable to a person.
 const SOON: Duration = Duration::from_secs(30);
 
 async fn add(client: &mut McpClient) -> Value {
@@ -23,7 +23,7 @@ async fn add(client: &mut McpClient) -> Value {
     ran["structuredContent"].clone()
 }
 
-/// Asks until the answer is as wished.
+/// Polls until the answer meets the condition.
 async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -36,7 +36,7 @@ async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 #[tokio::test]
-async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
+async fn two_processes_are_seen_and_a_killed_one_disappears() {
     let yard = Yard::with(&json!({"stub": stub()}));
     assert!(yard.ps().await.is_empty());
     let mut first = yard.serve(&[]).await;
@@ -81,7 +81,7 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
     assert_eq!(sockets_now.len(), 3);
     assert!(sockets_now.iter().all(|socket| mode(socket) == 0o600));
     assert_eq!(mode(&sockets_now[0].parent().unwrap().to_path_buf()), 0o700);
-    // One that ends takes its socket along; one that is killed leaves it to the next one.
+    // A process removes its socket at its end; a killed one leaves it for the next query.
     let pid = first.pid().unwrap();
     first.kill().unwrap();
     first.wait().await.unwrap();
@@ -107,7 +107,7 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
 }
 
 #[tokio::test]
-async fn strange_words_at_the_socket_are_answered_or_dropped() {
+async fn invalid_input_at_the_socket_is_answered_or_dropped() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;
     let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
@@ -134,7 +134,7 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
         stream.write_all(said).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut answer = Vec::new();
-        // Who says more than is read may lose the end of the answer.
+        // A client that sends more than the limit may lose the end of the answer.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.contains(answered), "{said:?}: {answer}");
@@ -144,9 +144,9 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
     assert_eq!(
         stream.read(&mut [0]).unwrap(),
         0,
-        "nothing is answered to nothing"
+        "an empty request must get no answer"
     );
-    // Those who say nothing take places, and neither serving nor the end waits for them.
+    // Silent clients use up places, but delay neither serving nor the end.
     let silent: Vec<UnixStream> = (0..64)
         .filter_map(|_| UnixStream::connect(&socket).ok())
         .collect();
@@ -165,7 +165,7 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_left_alone_is_shown_as_that() {
+async fn a_suspended_server_is_shown_as_suspended() {
     let mut hasty = stub();
     hasty["timeout"] = json!(100);
     let yard = Yard::with(&json!({"stub": hasty}));
@@ -185,15 +185,15 @@ async fn a_server_that_is_left_alone_is_shown_as_that() {
     client.finish().await.unwrap();
 }
 
-/// Connects as another user and returns what is answered.
+/// Connects as another user; returns the answer.
 fn ask_as(user: u32, socket: &Path) -> Vec<u8> {
     let user = rustix::process::Uid::from_raw(user);
     let ask = || {
-        // A user is of a thread here, and this one ends with the answer.
+        // A user belongs to a thread here; this thread ends with the answer.
         rustix::thread::set_thread_res_uid(user, user, user).unwrap();
         let mut stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
-        // Whoever is not to ask may find it closed by now.
+        // For a refused user, the socket may be closed by now.
         let _ = stream.write_all(b"{\"codeyard\": 1, \"ask\": \"status\"}\n");
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
@@ -225,7 +225,7 @@ async fn only_the_same_user_and_root_are_answered_whatever_the_modes_are() {
 }
 
 #[tokio::test]
-async fn eight_may_ask_at_once_and_none_for_ever() {
+async fn eight_clients_may_connect_at_once_for_a_limited_time() {
     let yard = Yard::with(&json!({}));
     let client = yard.serve(&[]).await;
     let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
@@ -236,16 +236,20 @@ async fn eight_may_ask_at_once_and_none_for_ever() {
     };
     let begun = Instant::now();
     let mut silent: Vec<UnixStream> = (0..8).map(|_| connect()).collect();
-    // Accepted one after the other: the ninth comes when all places are taken.
+    // Accepted in sequence: the ninth comes when all places are taken.
     assert_eq!(connect().read(&mut [0]).unwrap(), 0, "the ninth is closed");
     assert!(begun.elapsed() < Duration::from_secs(4), "it is closed at once");
     for stream in &mut silent {
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "who says nothing is closed");
+        assert_eq!(
+            stream.read(&mut [0]).unwrap(),
+            0,
+            "a silent client is disconnected"
+        );
     }
     let waited = begun.elapsed();
     assert!(
         waited >= Duration::from_secs(4),
-        "who says nothing has five seconds, not {waited:?}"
+        "a silent client has five seconds, not {waited:?}"
     );
     drop(silent);
     assert_eq!(yard.ps().await.len(), 1);
@@ -253,7 +257,7 @@ async fn eight_may_ask_at_once_and_none_for_ever() {
 }
 
 #[tokio::test]
-async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
+async fn a_changed_configuration_is_reloaded_while_codeyard_serves() {
     let yard = Yard::with(&json!({}));
     let mut client = yard.serve(&[]).await;
     assert_eq!(add(&mut client).await["status"], "refused");
@@ -264,9 +268,9 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     .await;
     let process = yard.server("stub").await["processes"].clone();
     assert_eq!(process.as_array().unwrap().len(), 1);
-    // A broken file leaves everything as it was, and is told.
+    // A broken file leaves the servers unchanged, and is reported.
     yard.write_text("{\"mcpServers\": {\"stub\": {\"command\": ");
-    let told = until("the broken file is told", async || {
+    let told = until("the broken file is reported", async || {
         let told = yard.run(&["ps"]).await.err;
         told.contains("keeps its previous servers").then_some(told)
     })
@@ -278,7 +282,7 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
         listed.code == 2 && listed.err.contains("keeps its previous servers"),
         "{listed:?}"
     );
-    // Mended: a server that is defined as before keeps its process, one that is gone ends.
+    // After the repair, an unchanged server keeps its process, and a removed one ends.
     let before = client.stderr();
     assert_eq!(
         before.matches("the servers stay as they were").count(),
@@ -302,7 +306,7 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
 }
 
 #[tokio::test]
-async fn a_changed_configuration_is_told_to_the_client_which_then_sees_its_names() {
+async fn a_changed_configuration_is_announced_to_the_client() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;
     let described = async |client: &mut McpClient| {
@@ -321,7 +325,7 @@ async fn a_changed_configuration_is_told_to_the_client_which_then_sees_its_names
 }
 
 #[tokio::test]
-async fn changed_rules_of_an_entry_count_soon() {
+async fn changed_rules_of_an_entry_apply_soon() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;
     assert_eq!(add(&mut client).await["result"], json!({"sum": 3}));
@@ -343,7 +347,7 @@ async fn changed_rules_of_an_entry_count_soon() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_is_told() {
+async fn a_missing_file_is_reported() {
     let mut client = CodeClient::with_stub().await;
     client
         .check("print(await tools.stub.echo(message='there'))", "there\n")
@@ -361,7 +365,7 @@ async fn a_file_that_is_gone_is_told() {
 }
 
 #[tokio::test]
-async fn what_servers_write_to_standard_error_is_kept_without_secrets() {
+async fn standard_error_of_servers_is_kept_without_secrets() {
     let script = "echo \"begun with $TOKEN\" >&2; exec \"$0\" stub";
     let yard = Yard::with(&json!({
         "a/b": {"command": "sh", "args": ["-c", script, stub_server()], "env": {"TOKEN": "s3cret-value"}},

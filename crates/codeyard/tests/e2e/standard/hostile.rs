@@ -1,4 +1,4 @@
-//! Hostile servers in front of the surface: each hurts its own calls only, and costs no memory.
+//! Hostile servers behind the surface: each fails only its own calls, and costs no memory.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use test_support::{Codeyard, Era, McpClient, ServerDefinition, peak_memory};
 
 use super::{ERAS, names};
 
-/// Memory that a hostile server may cost: a few messages of the longest kind, and what is kept of a list.
+/// Most memory of a hostile server: a few messages of the longest kind, and the stored part of a list.
 const MAX_KIB: u64 = 256 * 1024;
 
-/// A client that has called the good server beside the bad one of that mode.
+/// A client that has called the good server, with a bad one of this mode.
 async fn beside(mode: &str, era: Era) -> (Codeyard, McpClient) {
     let mut bad = ServerDefinition::hostile(mode);
     if matches!(mode, "wrong-ids" | "drip") {
@@ -39,7 +39,7 @@ async fn still_good(client: &mut McpClient) {
     assert!(kib < MAX_KIB, "{kib} KiB");
 }
 
-/// A call of the bad server ends in this error, or in this text.
+/// A call of the bad server ends with this error, or with this text.
 async fn check(mode: &str, expected: &str) {
     for era in ERAS {
         check_in(era, mode, expected).await;
@@ -110,7 +110,7 @@ async fn lists_of_any_length_and_depth() {
 }
 
 #[tokio::test]
-async fn a_list_without_end_is_cut_and_the_others_stay() {
+async fn an_endless_list_is_cut_and_the_others_stay() {
     let (_codeyard, mut client) = beside("endless-pages", Era::Legacy).await;
     let (mut uris, mut params) = (Vec::new(), json!({}));
     loop {
@@ -126,7 +126,7 @@ async fn a_list_without_end_is_cut_and_the_others_stay() {
             None => break,
         }
     }
-    // On a machine that is busy its time is over before its bytes are.
+    // On a busy machine, the time limit comes before the byte limit.
     let bad = uris.iter().filter(|uri| uri.starts_with("endless://"));
     assert!((1..=31).contains(&bad.count()), "{uris:?}");
     assert!(uris.contains(&"stub://note".to_owned()));
@@ -137,7 +137,7 @@ async fn a_list_without_end_is_cut_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn a_schema_that_points_elsewhere_is_passed_on_and_never_fetched() {
+async fn a_schema_with_a_remote_reference_is_relayed_and_never_fetched() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = format!("http://{}/schema.json", listener.local_addr().unwrap());
@@ -157,7 +157,7 @@ async fn a_schema_that_points_elsewhere_is_passed_on_and_never_fetched() {
 }
 
 #[tokio::test]
-async fn progress_without_end_reaches_the_client_until_it_cancels() {
+async fn endless_progress_reaches_the_client_until_it_cancels() {
     for era in ERAS {
         let (_codeyard, mut client) = beside("endless-progress", era).await;
         let params = json!({
@@ -173,7 +173,7 @@ async fn progress_without_end_reaches_the_client_until_it_cancels() {
 }
 
 #[tokio::test]
-async fn a_storm_of_questions_is_refused_but_for_a_few() {
+async fn a_storm_of_questions_is_limited() {
     let patience = Duration::from_secs(30);
     for era in ERAS {
         let (_codeyard, mut client) = beside("storm", era).await;
@@ -189,7 +189,7 @@ async fn a_storm_of_questions_is_refused_but_for_a_few() {
             continue;
         }
         assert_eq!(answer["result"]["content"][0]["text"], "b", "{answer}");
-        // What was asked of the client is asked at most so many times at once.
+        // The number of concurrent questions to the client is limited.
         let is_question = |message: &Value| message["method"] == "elicitation/create";
         let mut asked = 0;
         while asked < 16 && client.wait_for("a question", patience, is_question).await.is_ok() {

@@ -6,7 +6,7 @@ use test_support::{Codeyard, Era};
 use super::{ERAS, names, one, open, two};
 
 #[tokio::test]
-async fn one_server_is_passed_through_whole() {
+async fn one_server_is_relayed_whole() {
     for upstream in [Era::Old, Era::Legacy, Era::Modern] {
         for era in ERAS {
             let codeyard = one(upstream);
@@ -43,7 +43,7 @@ async fn one_server_is_passed_through_whole() {
 }
 
 #[tokio::test]
-async fn two_servers_are_told_apart() {
+async fn two_servers_are_distinguished() {
     for era in ERAS {
         let codeyard = two();
         let mut client = open(&codeyard, era).await;
@@ -100,7 +100,7 @@ async fn two_servers_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_uri_is_routed_before_anything_was_listed() {
+async fn a_uri_is_routed_before_any_list() {
     let codeyard = two();
     let mut client = open(&codeyard, Era::Legacy).await;
     let read = client
@@ -111,7 +111,7 @@ async fn a_uri_is_routed_before_anything_was_listed() {
 }
 
 #[tokio::test]
-async fn servers_without_resources_give_empty_lists_and_no_server_none_at_all() {
+async fn servers_without_resources_give_empty_lists_and_without_servers_there_are_none() {
     let without = [Codeyard::with_stub().unwrap(), Codeyard::new().unwrap()];
     for codeyard in without {
         let mut client = open(&codeyard, Era::Legacy).await;

@@ -1,4 +1,4 @@
-//! What servers ask the client, in every combination of revisions, and calls that wait for the client's answers.
+//! Servers' questions to the client, in every combination of revisions, and calls suspended for the client's answers.
 
 use serde_json::{Value, json};
 use test_support::{Codeyard, Era, McpClient, ServerDefinition};
@@ -40,13 +40,13 @@ async fn question(client: &mut McpClient) -> Value {
         .unwrap()
 }
 
-/// What the server says that it was answered.
+/// The answer that the server received, as it reports.
 fn told(upstream: Era, result: &Value) -> &Value {
     let key = if upstream == Era::Modern { "age" } else { "result" };
     &result["structuredContent"][key]
 }
 
-/// The same call once more, with these answers to what was asked.
+/// Repeats the call, with these answers to the questions.
 fn again(params: &Value, asked: &Value, answers: impl Fn(&str) -> Value) -> Value {
     let mut params = params.clone();
     let requests = asked["inputRequests"].as_object().unwrap();
@@ -96,7 +96,7 @@ async fn a_client_of_the_modern_era_answers_with_its_next_call() {
 }
 
 #[tokio::test]
-async fn a_question_says_which_of_several_servers_asks() {
+async fn a_question_names_its_server() {
     let server = |name| ServerDefinition::stub_with_extras().env("STUB_NAME", name);
     let codeyard = Codeyard::new()
         .unwrap()
@@ -111,7 +111,7 @@ async fn a_question_says_which_of_several_servers_asks() {
 }
 
 #[tokio::test]
-async fn calls_that_wait_are_told_apart() {
+async fn suspended_calls_are_distinguished() {
     let codeyard = one(Era::Legacy);
     let mut client = able(&codeyard, Era::Modern).await;
     let inquire = json!({"name": "inquire", "arguments": {}});
@@ -131,7 +131,7 @@ async fn calls_that_wait_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_server_may_ask_several_times_but_not_without_end() {
+async fn a_server_may_ask_a_limited_number_of_times() {
     let codeyard = one(Era::Legacy);
     for (times, expected) in [(3, 3), (50, 10)] {
         let mut client = able(&codeyard, Era::Modern).await;
@@ -155,7 +155,7 @@ async fn a_server_may_ask_several_times_but_not_without_end() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_asked_for_again_and_what_is_too_much_is_ignored() {
+async fn missing_answers_are_requested_again_and_extra_ones_are_ignored() {
     let codeyard = one(Era::Legacy);
     let mut client = able(&codeyard, Era::Modern).await;
     let call = json!({"name": "inquire", "arguments": {}});
@@ -171,7 +171,10 @@ async fn what_is_missing_is_asked_for_again_and_what_is_too_much_is_ignored() {
         params["inputResponses"] = wrong;
         let next = client.result("tools/call", params).await.unwrap();
         assert_eq!(next["inputRequests"], asked["inputRequests"], "{next}");
-        assert_ne!(next["requestState"], asked["requestState"], "each is good once");
+        assert_ne!(
+            next["requestState"], asked["requestState"],
+            "each handle is valid once"
+        );
         asked = next;
     }
     let mut params = again(
@@ -188,7 +191,7 @@ async fn what_is_missing_is_asked_for_again_and_what_is_too_much_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_handle_is_good_once_for_its_own_call_on_its_own_connection() {
+async fn a_handle_is_valid_once_for_its_own_call_and_connection() {
     let codeyard = one(Era::Legacy);
     let mut client = able(&codeyard, Era::Modern).await;
     let call = json!({"name": "inquire", "arguments": {}});
@@ -202,19 +205,19 @@ async fn a_handle_is_good_once_for_its_own_call_on_its_own_connection() {
             "{told}"
         );
     };
-    // Made up, or changed.
+    // Invented, or changed.
     let asked = client.result("tools/call", call.clone()).await.unwrap();
     let mut forged = again(&call, &asked, answer);
     forged["requestState"] = json!(format!("{}0", asked["requestState"].as_str().unwrap()));
     refused(&mut client, forged, "is unknown or has expired").await;
-    // Another connection's.
+    // From another connection.
     let good = again(&call, &asked, answer);
     let mut other = able(&codeyard, Era::Modern).await;
     refused(&mut other, good.clone(), "is unknown or has expired").await;
-    // Used.
+    // Used before.
     client.result("tools/call", good.clone()).await.unwrap();
     refused(&mut client, good, "is unknown or has expired").await;
-    // Another call's.
+    // From another call.
     let asked = client.result("tools/call", call.clone()).await.unwrap();
     let mut params = again(&call, &asked, answer);
     params["arguments"] = json!({"method": "elicitation/create"});
@@ -222,7 +225,7 @@ async fn a_handle_is_good_once_for_its_own_call_on_its_own_connection() {
 }
 
 #[tokio::test]
-async fn only_so_many_calls_wait_at_once() {
+async fn the_number_of_suspended_calls_is_limited() {
     let codeyard = Codeyard::new().unwrap().server(
         "stub",
         &ServerDefinition::stub_with_extras().field("maxCalls", json!(40)),
@@ -242,7 +245,7 @@ async fn only_so_many_calls_wait_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_be_asked_is_not() {
+async fn a_client_without_the_capability_is_not_asked() {
     for (era, expected) in [
         (
             Era::Legacy,
@@ -263,7 +266,7 @@ async fn a_client_that_cannot_be_asked_is_not() {
 }
 
 #[tokio::test]
-async fn a_parked_call_ends_with_its_client() {
+async fn a_suspended_call_ends_with_its_client() {
     let codeyard = one(Era::Legacy);
     let mut client = able(&codeyard, Era::Modern).await;
     let pid = client.call_tool("pid", json!({})).await.unwrap()["structuredContent"]["pid"].clone();

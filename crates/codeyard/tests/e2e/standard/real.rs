@@ -6,7 +6,7 @@ use test_support::{Codeyard, Era};
 use super::{ERAS, names, open};
 
 #[tokio::test]
-async fn nine_public_servers_are_passed_through() {
+async fn nine_public_servers_are_relayed() {
     for era in ERAS {
         let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
         let mut client = open(&codeyard, era).await;

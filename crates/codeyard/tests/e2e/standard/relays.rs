@@ -1,4 +1,4 @@
-//! What passes beside answers: progress, cancellation, what servers log, and what they ask.
+//! Relayed messages besides answers: progress, cancellation, servers' logs, and servers' questions.
 
 use serde_json::{Value, json};
 use test_support::{Era, McpClient, is_gone, wait_until};
@@ -50,7 +50,7 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
 }
 
 #[tokio::test]
-async fn what_a_server_logs_reaches_the_client() {
+async fn log_messages_of_a_server_reach_the_client() {
     for era in ERAS {
         let codeyard = one(era);
         let mut client = open(&codeyard, era).await;
@@ -86,7 +86,7 @@ async fn what_a_server_logs_reaches_the_client() {
 }
 
 #[tokio::test]
-async fn a_server_that_starts_later_is_told_the_level_of_logs() {
+async fn a_server_that_starts_later_receives_the_log_level() {
     let codeyard = one(Era::Legacy);
     let mut client = open(&codeyard, Era::Legacy).await;
     client
@@ -105,7 +105,7 @@ async fn a_server_that_starts_later_is_told_the_level_of_logs() {
 }
 
 #[tokio::test]
-async fn questions_that_were_taken_back_keep_no_place() {
+async fn withdrawn_questions_free_their_place() {
     let codeyard = one(Era::Legacy);
     let mut client = who_answers(&codeyard, Era::Legacy, json!({"elicitation": {}})).await;
     for _ in 0..2 {
@@ -115,7 +115,7 @@ async fn questions_that_were_taken_back_keep_no_place() {
     }
     let inquire = json!({"name": "inquire", "arguments": {}});
     let id = client.start("tools/call", inquire).await.unwrap();
-    // The client answers all that it has seen, also what nobody waits for any more.
+    // The client answers all questions that it has seen, even withdrawn ones.
     let answer = loop {
         let line: Value = serde_json::from_str(&client.line().await.unwrap()).unwrap();
         if line["id"] == id {
@@ -132,7 +132,7 @@ async fn questions_that_were_taken_back_keep_no_place() {
 }
 
 #[tokio::test]
-async fn a_client_of_the_modern_era_hears_only_of_calls_for_which_it_asked() {
+async fn a_client_of_the_modern_era_receives_only_requested_notifications() {
     for upstream in ERAS {
         let codeyard = one(upstream);
         let mut client = open(&codeyard, Era::Modern).await;
@@ -151,7 +151,7 @@ async fn who_answers(codeyard: &test_support::Codeyard, era: Era, capabilities: 
     client
 }
 
-/// The next request of the server, answered so.
+/// Answers the server's next request.
 async fn answer_question(client: &mut McpClient, result: Value) -> Value {
     let is_question = |message: &Value| message.get("method").is_some() && message.get("id").is_some();
     let patience = std::time::Duration::from_secs(30);
@@ -188,7 +188,7 @@ async fn a_client_of_the_legacy_era_is_asked_for_servers_of_both() {
 }
 
 #[tokio::test]
-async fn capabilities_and_own_notes_go_along_with_a_modern_call() {
+async fn capabilities_and_own_metadata_go_with_a_modern_call() {
     let mut client = who_answers(
         &one(Era::Modern),
         Era::Modern,
@@ -206,7 +206,7 @@ async fn capabilities_and_own_notes_go_along_with_a_modern_call() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_when_the_client_goes() {
+async fn nothing_is_left_after_the_client_disconnects() {
     let codeyard = two();
     let mut client = open(&codeyard, Era::Legacy).await;
     let pid = client.call_tool("one_pid", json!({})).await.unwrap()["structuredContent"]["pid"].clone();

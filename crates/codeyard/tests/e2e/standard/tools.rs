@@ -29,7 +29,7 @@ async fn one_server_keeps_its_names_and_every_field_in_each_era() {
 }
 
 #[tokio::test]
-async fn numbers_and_fields_that_no_library_knows_arrive_as_they_are() {
+async fn unusual_numbers_and_unknown_fields_arrive_unchanged() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("odd", &ServerDefinition::hostile("unknown-content"));
@@ -64,7 +64,7 @@ async fn real_definitions_keep_execution_and_vendor_keys() {
 }
 
 #[tokio::test]
-async fn several_servers_stand_before_their_names() {
+async fn names_of_several_servers_get_the_server_s_prefix() {
     for era in ERAS {
         let codeyard = two();
         let mut client = open(&codeyard, era).await;
@@ -88,7 +88,7 @@ async fn several_servers_stand_before_their_names() {
 }
 
 #[tokio::test]
-async fn long_names_are_cut_to_what_clients_take() {
+async fn long_names_are_cut_to_the_limit_of_clients() {
     let codeyard = Codeyard::with_stub().unwrap().server(
         "a-server-with-quite-a-long-name-that-takes-room",
         &ServerDefinition::replay("git"),
@@ -102,7 +102,7 @@ async fn long_names_are_cut_to_what_clients_take() {
 }
 
 #[tokio::test]
-async fn errors_of_a_server_are_passed_on_as_they_are() {
+async fn errors_of_a_server_are_relayed_unchanged() {
     for era in ERAS {
         let codeyard = one(era);
         let mut client = open(&codeyard, era).await;
@@ -121,7 +121,7 @@ async fn errors_of_a_server_are_passed_on_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_costs_its_own_call_only() {
+async fn a_server_that_ends_fails_its_own_call_only() {
     let codeyard = two();
     let mut client = open(&codeyard, Era::Legacy).await;
     let answer = client
@@ -202,7 +202,7 @@ async fn calls_are_recorded() {
 }
 
 #[tokio::test]
-async fn a_changed_list_is_told_once_in_the_way_of_each_era() {
+async fn a_changed_list_is_announced_once_in_the_form_of_each_era() {
     for era in ERAS {
         let codeyard = one(era);
         let mut client = open(&codeyard, era).await;

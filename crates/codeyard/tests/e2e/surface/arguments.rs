@@ -1,15 +1,18 @@
-//! Wrong arguments: an error of the tool that names the field, what is allowed and what comes nearest.
+//! Wrong arguments: a tool error that names the field, the allowed values and the nearest one.
 
 use serde_json::{Value, json};
 use test_support::CodeClient;
 
-/// The call is refused with exactly these words, and nothing of it has run.
+/// The call is refused with exactly these words, and no program has run.
 async fn refused(client: &mut CodeClient, tool: &str, arguments: Value, expected: &str) {
     let result = client.mcp.call_tool(tool, arguments.clone()).await.unwrap();
     let said = result["structuredContent"]["error"].as_str().unwrap_or_default();
     assert_eq!(said, format!("{tool} was not run: {expected}"), "{arguments}");
     assert_eq!(result["isError"], true, "{arguments}");
-    assert_eq!(result["content"][0]["text"], said, "the model reads the same");
+    assert_eq!(
+        result["content"][0]["text"], said,
+        "the model must read the same text"
+    );
     if tool == "execute_code" {
         assert_eq!(result["structuredContent"]["status"], "refused");
     }
@@ -52,7 +55,7 @@ async fn programs() {
     for (arguments, expected) in cases {
         refused(&mut client, "execute_code", arguments, &expected).await;
     }
-    // `null`, `""` and 0 are how some clients write that an argument is absent; the exact bounds are allowed.
+    // Some clients send `null`, `""` and 0 for an absent argument; the exact bounds are allowed.
     for arguments in [
         json!({"code": "return 'x' in globals()", "session": "", "timeout_ms": "", "language": "Python"}),
         json!({"code": "return 'x' in globals()", "session": null, "timeout_ms": null, "language": null}),
@@ -68,7 +71,7 @@ async fn programs() {
 }
 
 #[tokio::test]
-async fn a_timeout_out_of_range_becomes_the_nearest() {
+async fn a_timeout_out_of_range_becomes_the_nearest_bound() {
     let mut client = CodeClient::with_stub().await;
     for (given, used) in [(json!(1), 100), (json!(-1), 100), (json!(1e9), 300_000)] {
         let ran = client

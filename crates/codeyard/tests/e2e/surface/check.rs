@@ -1,9 +1,9 @@
-//! Programs are checked before they run: nothing has happened when one is refused.
+//! The check before a run: a refused program has done nothing.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
 
-/// What a refusal says, line by line, without its first and last line.
+/// The lines of a refusal, without the first and the last.
 fn findings(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     assert!(
@@ -15,7 +15,7 @@ fn findings(text: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn everything_that_would_fail_is_told_at_once_and_nothing_has_happened() {
+async fn all_failing_calls_are_reported_at_once_and_nothing_has_happened() {
     let mut client = CodeClient::with_stub().await;
     client.check("kept = 5\nwritten = 0", "").await;
     let code = "written = 1\nawait tools.stub.echo(message='first')\nawait tools.stub.ad(a=1, b=2)\nawait tools.stub.add(a='x')";
@@ -37,7 +37,7 @@ async fn everything_that_would_fail_is_told_at_once_and_nothing_has_happened() {
 }
 
 #[tokio::test]
-async fn a_call_that_may_never_run_is_only_warned_of() {
+async fn a_call_that_may_never_run_causes_only_a_warning() {
     let mut client = CodeClient::with_stub().await;
     for code in [
         "tries = [lambda: tools.stub.ad(a=1, b=2)]\nfor each in tries:\n    try:\n        await each()\n    except ToolError as error:\n        print(error.kind)",
@@ -79,7 +79,7 @@ async fn a_program_runs_with_warn_and_off() {
 }
 
 #[tokio::test]
-async fn what_only_the_run_shows_is_told_by_the_run() {
+async fn errors_that_the_check_cannot_see_appear_in_the_run() {
     let mut client = CodeClient::with_stub().await;
     let code = "name = 'a' + 'd'\ntry:\n    await tools.stub[name](a=1)\nexcept ToolError as error:\n    print(error.kind)";
     client.check(code, "unknown_tool\n").await;
@@ -89,18 +89,18 @@ async fn what_only_the_run_shows_is_told_by_the_run() {
             "1\n",
         )
         .await;
-    // An earlier run has given the name another meaning.
+    // An earlier run has redefined the name.
     let ran = client.run("tools.stub.nope()").await;
     assert_eq!(ran.status(), "failed", "{ran:?}");
 }
 
 #[tokio::test]
-async fn a_tool_that_the_policy_denies_says_so_itself() {
+async fn a_call_of_a_denied_tool_fails_in_the_run() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[policy]\ndeny = [\"stub.add\"]");
     let mut client = CodeClient::of(codeyard).await;
-    // Nobody is asked for the tools of a server before one may be called.
+    // The call starts the server, so that its tools are known.
     client.check("r = await tools.stub.echo(message='x')", "").await;
     let code = "try:\n    await tools.stub.add(a=1, b=2)\nexcept ToolError as error:\n    print(error.kind)";
     client.check(code, "denied\n").await;
@@ -109,7 +109,7 @@ async fn a_tool_that_the_policy_denies_says_so_itself() {
 }
 
 #[tokio::test]
-async fn the_settings_say_what_is_done_where_a_call_does_not() {
+async fn the_settings_are_the_default_of_a_call() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[check]\ndefault = \"off\"");

@@ -1,16 +1,16 @@
-//! Finding tools from a client, a program and the command line: the same hits, the same refusals, the same silence.
+//! Search from a client, a program and the command line: equal hits, equal refusals, equal empty results.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, ServerDefinition};
 
-/// Server, tool and score of each, as text.
+/// Server, tool and score of each hit, as text.
 fn listed(tools: &Value) -> Vec<String> {
     let tools = tools.as_array().unwrap();
     let line = |tool: &Value| format!("{} {} {}", tool["server"], tool["tool"], tool["score"]);
     tools.iter().map(line).collect()
 }
 
-/// What the command line says, and whether it was content.
+/// The command's output, and whether it succeeded.
 async fn told(codeyard: &Codeyard, args: &[&str]) -> (String, bool) {
     let output = codeyard.command(args).unwrap().output().await.unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -25,10 +25,10 @@ fn three_servers() -> Codeyard {
 }
 
 #[tokio::test]
-async fn clients_programs_and_the_command_line_find_the_same() {
+async fn clients_programs_and_the_command_line_find_the_same_tools() {
     let codeyard = three_servers();
     let mut client = CodeClient::of(codeyard).await;
-    // C184: the second half: a job that no tool does is said to have none.
+    // C184, second half: a search for a job without a tool reports that there is none.
     for query in [
         "convert a time between time zones",
         "read a file",
@@ -97,7 +97,7 @@ async fn bad_queries_and_limits_are_refused_alike() {
         let (text, content) = told(&client.codeyard, &["tools", &format!("--limit={limit}"), query]).await;
         assert!(!content && text.to_lowercase().contains(about), "{limit}: {text}");
     }
-    // What has no word in it is no mistake, and finds nothing.
+    // A query without a word is valid, and finds nothing.
     for query in [
         "\u{0}\u{1b}[31m\u{7f}",
         "?!",
@@ -193,7 +193,7 @@ async fn servers_and_tools_are_browsed_by_programs_and_on_the_command_line() {
 }
 
 #[tokio::test]
-async fn one_tool_is_described_by_the_host_and_a_wrong_name_told_the_nearest() {
+async fn the_host_describes_one_tool_and_corrects_a_wrong_name() {
     let codeyard = three_servers().settings("[policy]\ndeny = [\"stub.send\"]");
     let mut client = CodeClient::of(codeyard).await;
     for (asked, about) in [
@@ -227,9 +227,9 @@ async fn one_tool_is_described_by_the_host_and_a_wrong_name_told_the_nearest() {
 }
 
 #[tokio::test]
-async fn the_command_line_looks_for_text_and_marks_what_is_denied() {
+async fn the_command_line_searches_text_and_marks_denied_tools() {
     let codeyard = three_servers().settings("[policy]\ndeny = [\"clock.convert_time\"]");
-    // It begins with a server's name and a dot, and is none the less text.
+    // The text begins with a server's name and a dot, but is still a search.
     let (text, content) = told(&codeyard, &["tools", "clock.time what is the current time"]).await;
     assert!(content && text.contains("get_current_time"), "{text}");
     let (text, _) = told(&codeyard, &["tools", "clock"]).await;
@@ -244,7 +244,7 @@ async fn the_command_line_looks_for_text_and_marks_what_is_denied() {
 }
 
 #[tokio::test]
-async fn asking_what_there_is_lists_the_servers() {
+async fn a_general_question_lists_the_servers() {
     let codeyard = three_servers().server("broken", &ServerDefinition::new("/nonexistent/server", &[]));
     let mut client = CodeClient::of(codeyard).await;
     for asked in [

@@ -1,9 +1,9 @@
-//! What a model is sent before it asks: small, and the same bytes for a configuration.
+//! The text sent to a model before its first call: small, and byte-identical for a configuration.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition, descendants};
 
-/// Most tokens of names, descriptions, schemas and instructions, with the names of servers and without.
+/// Most tokens of names, descriptions, schemas and instructions: with the names of servers, and without.
 const BUDGET: u64 = 300;
 const BUDGET_WITHOUT_NAMES: u64 = 200;
 /// Most tokens of the names of servers.
@@ -21,13 +21,13 @@ fn installations() -> Vec<(&'static str, Codeyard)> {
     ]
 }
 
-/// Asks for the tools and returns the answer's line as it came.
+/// Requests the tools; returns the answer's line unchanged.
 async fn listing(client: &mut McpClient) -> String {
     client.start("tools/list", json!({})).await.unwrap();
     client.line().await.unwrap()
 }
 
-/// Opens a connection and returns both lines that come before any question of the model's.
+/// Opens a connection; returns both lines that precede the model's first call.
 async fn introduction(codeyard: &Codeyard, era: Era) -> (Value, String) {
     let mut client = codeyard.mcp_unopened().unwrap();
     let introduced = client.open(era).await.unwrap();
@@ -45,7 +45,7 @@ async fn introduction(codeyard: &Codeyard, era: Era) -> (Value, String) {
 }
 
 #[tokio::test]
-async fn without_names_the_list_of_tools_is_the_same_bytes_whatever_is_connected() {
+async fn without_names_the_list_is_byte_identical_for_all_servers() {
     for era in [Era::Old, Era::Legacy, Era::Modern] {
         let mut seen: Option<(&str, (Value, String))> = None;
         for (name, codeyard) in installations() {
@@ -59,7 +59,7 @@ async fn without_names_the_list_of_tools_is_the_same_bytes_whatever_is_connected
 }
 
 #[tokio::test]
-async fn a_configuration_is_listed_in_the_same_bytes_each_time() {
+async fn a_configuration_s_list_is_byte_identical_each_time() {
     for era in [Era::Old, Era::Legacy, Era::Modern] {
         for (name, codeyard) in installations() {
             let first = introduction(&codeyard, era).await;
@@ -68,13 +68,13 @@ async fn a_configuration_is_listed_in_the_same_bytes_each_time() {
     }
 }
 
-/// The description of the tool that finds tools.
+/// The description of the search tool.
 async fn search_description(client: &mut McpClient) -> String {
     let tools = client.tools().await.unwrap();
     tools[1]["description"].as_str().unwrap().to_owned()
 }
 
-/// What it says of these servers, as it does in every state of them.
+/// Checks that the description names these servers, in every state of the servers.
 async fn check_named(codeyard: Codeyard, expected: &str) {
     let mut client = codeyard.mcp(Era::Legacy).await.unwrap();
     let description = search_description(&mut client).await;
@@ -85,7 +85,7 @@ async fn check_named(codeyard: Codeyard, expected: &str) {
 }
 
 #[tokio::test]
-async fn the_definitions_name_the_servers_that_the_client_may_see() {
+async fn the_definitions_name_the_client_s_visible_servers() {
     let stub = ServerDefinition::stub;
     let absent = ServerDefinition::new("no-such-command-anywhere", &[]);
     let denied = stub().field("deny", json!(["*"]));
@@ -106,7 +106,7 @@ async fn the_definitions_name_the_servers_that_the_client_may_see() {
     check_named(several().settings(rules), " Servers: git.").await;
 }
 
-/// What an installation's client is sent, as texts.
+/// The texts that an installation's client receives.
 async fn sent(codeyard: &Codeyard) -> Vec<String> {
     let (introduced, listed) = introduction(codeyard, Era::Legacy).await;
     let listed: Value = serde_json::from_str(&listed).unwrap();
@@ -120,7 +120,7 @@ async fn sent(codeyard: &Codeyard) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_model_is_sent_first_costs_at_most_300_tokens_and_200_without_names() {
+async fn the_text_sent_first_has_at_most_300_tokens_and_200_without_names() {
     let tokenizer = accounting::Tokenizer::load().unwrap();
     let mut totals = Vec::new();
     for (settings, budget) in [("", BUDGET), (WITHOUT_NAMES, BUDGET_WITHOUT_NAMES)] {
@@ -144,7 +144,7 @@ async fn what_a_model_is_sent_first_costs_at_most_300_tokens_and_200_without_nam
         "{:?}",
         names.collect::<Vec<_>>()
     );
-    // Who has read only this must know how to find a tool, how to call it, and where the rest stands.
+    // This text alone must explain how to find a tool, how to call it, and where to read more.
     let sent = sent(&Codeyard::new().unwrap()).await.join("\n");
     for needed in [
         "search_tools",
@@ -160,7 +160,7 @@ async fn what_a_model_is_sent_first_costs_at_most_300_tokens_and_200_without_nam
 }
 
 #[tokio::test]
-async fn what_the_first_description_says_works_as_it_is_written() {
+async fn the_first_description_works_as_written() {
     let mut client = CodeClient::with_stub().await;
     let tools = client.mcp.tools().await.unwrap();
     let description = tools[0]["description"].as_str().unwrap();
@@ -199,7 +199,7 @@ async fn every_era_runs_programs() {
             .await
             .unwrap();
         assert_eq!(found["structuredContent"]["tools"][0]["tool"], "add", "{found}");
-        // Every result of the newer era says what it is; the older ones do not know the word.
+        // Every result of the newer era names its type; older eras lack the field.
         let complete = (era == Era::Modern).then_some("complete");
         for result in [&ran, &found] {
             assert_eq!(result["resultType"].as_str(), complete, "{era:?}: {result}");
@@ -209,7 +209,7 @@ async fn every_era_runs_programs() {
 }
 
 #[tokio::test]
-async fn the_first_answers_wait_for_nothing() {
+async fn the_first_answers_do_not_wait() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("hangs", &ServerDefinition::hostile("hang"))
@@ -217,7 +217,7 @@ async fn the_first_answers_wait_for_nothing() {
         .settings("[python]\npath = \"/nowhere/python3\"");
     let mut client = codeyard.mcp(Era::Legacy).await.unwrap();
     assert_eq!(client.tools().await.unwrap().len(), 2);
-    // Only a program needs the interpreter, and it is told what is wrong with it.
+    // Only programs need the interpreter; their error names its defect.
     let ran = client
         .call_tool("execute_code", json!({"code": "return 1"}))
         .await

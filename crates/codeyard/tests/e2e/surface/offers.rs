@@ -77,7 +77,7 @@ async fn prompts_are_listed_and_filled_in() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said() {
+async fn mistakes_are_reported() {
     let mut client = CodeClient::of(two().settings("[policy]\ndeny = [\"two.prompts/get\"]\n")).await;
     for (call, kind, words) in [
         (
@@ -123,7 +123,7 @@ async fn what_is_wrong_is_said() {
 }
 
 #[tokio::test]
-async fn a_list_without_end_is_refused_and_leaves_the_others() {
+async fn an_endless_list_is_refused_and_the_others_stay() {
     let codeyard = two().server("endless", &ServerDefinition::hostile("endless-pages"));
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run("return mcp.resources.list_sync('endless')").await;

@@ -13,7 +13,7 @@ fn bytes(base64: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_text_that_was_printed_last_is_not_a_result_as_well() {
+async fn a_text_printed_last_is_not_also_a_result() {
     let mut client = CodeClient::with_stub().await;
     let ran = client
         .run("result = await tools.stub.echo(message='once')\nprint(result)")
@@ -26,7 +26,7 @@ async fn a_text_that_was_printed_last_is_not_a_result_as_well() {
 #[tokio::test]
 async fn figures_come_back_as_images() {
     if managed_data().is_none() {
-        // The test run makes the environment; elsewhere there is no matplotlib to draw with.
+        // The test run creates the environment; elsewhere there is no matplotlib.
         return;
     }
     let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();
@@ -50,7 +50,7 @@ async fn figures_come_back_as_images() {
         !ran.fields().to_string().contains(ran.images()[0].1),
         "once is enough"
     );
-    // What has been shown is closed.
+    // Shown figures are closed.
     assert_eq!(client.run("plt.get_fignums()").await.result(), &json!([]));
 
     let frame = "import pandas as pd\nframe = pd.DataFrame({'a': [1, 2], 'b': ['x', None]})\nframe";
@@ -111,7 +111,7 @@ async fn files_in_results_are_named_once() {
     assert_eq!(
         (ran.stdout(), ran.fields().get("artifacts")),
         ("a.csv\n", None),
-        "only what a run has made"
+        "only files of this run"
     );
     let ran = client
         .run("open('/results/b.csv', 'a').write('more')\nos.remove('/results/a.csv')")
@@ -143,7 +143,7 @@ async fn long_output_is_cut_in_the_middle_and_whole_in_a_file() {
     let ran = client.run(&code).await;
     assert_eq!(ran.result(), &json!([3_000_011, "begin\nxxx", "xxx\nend\n"]));
 
-    // Standard error has a file of its own.
+    // Standard error has a separate file.
     let ran = client
         .run("import sys\nsys.stderr.write('e' * 2_000_000)\nprint('o')")
         .await;

@@ -1,9 +1,9 @@
-//! `allow` and `deny` of a server's entry: they hold where `[policy]` does, for its tools alone.
+//! `allow` and `deny` of a server's entry: they apply like `[policy]`, to its tools alone.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, ServerDefinition};
 
-/// Two servers of the same tools, of which the first has rules.
+/// Two servers with equal tools; the first has rules.
 fn two(field: &str, rules: &[&str]) -> Codeyard {
     Codeyard::new()
         .unwrap()
@@ -21,11 +21,11 @@ async fn found(client: &mut CodeClient, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn what_an_entry_denies_is_neither_called_nor_shown() {
+async fn tools_denied_by_an_entry_are_neither_called_nor_shown() {
     let mut client = CodeClient::of(two("deny", &["send", "CRA*", "resources/read"])).await;
     let file = client.codeyard.directory().join("config/codeyard/mcp.json");
     let place = format!("of mcpServers.stub of {}", file.display());
-    // The first of them asks a server that has not listed its tools yet.
+    // The first call reaches a server that has not listed its tools yet.
     for call in [
         "await tools.stub.send(to='ana')",
         "await runtime.call_tool('stub', 'send', {'to': 'ana'})",
@@ -64,9 +64,9 @@ async fn what_an_entry_denies_is_neither_called_nor_shown() {
 }
 
 #[tokio::test]
-async fn an_allow_list_of_an_entry_leaves_out_its_other_tools() {
+async fn an_allow_list_of_an_entry_hides_its_other_tools() {
     let mut client = CodeClient::of(two("allow", &["echo", "list-things"])).await;
-    // A program spells the name otherwise, and the server has not listed its tools yet.
+    // Programs spell the name differently, and the server has not listed its tools yet.
     client
         .check("print(await tools.stub.list_things() != None)", "True\n")
         .await;
@@ -84,7 +84,7 @@ async fn an_allow_list_of_an_entry_leaves_out_its_other_tools() {
 }
 
 #[tokio::test]
-async fn the_command_line_holds_to_them() {
+async fn the_command_line_applies_the_rules() {
     let codeyard = two("deny", &["add"]);
     let listed = codeyard.run(["tools", "--json"]).await.unwrap();
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();

@@ -1,11 +1,11 @@
-//! `[policy]` of the settings: what is denied is neither called nor proposed.
+//! `[policy]` of the settings: denied tools are neither called nor proposed.
 
 use std::fs;
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, ServerDefinition};
 
-/// The names that a search finds for words that match every tool of the stub.
+/// The names that a search finds for words of every tool of the stub.
 async fn found(client: &mut CodeClient, query: &str) -> Vec<Value> {
     let answer = client.search(json!({"query": query, "limit": 50})).await;
     let tools = answer["structuredContent"]["tools"].as_array().unwrap();

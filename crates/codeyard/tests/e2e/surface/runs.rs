@@ -1,11 +1,11 @@
-//! A run under way and what comes of it: progress, cancellation, the shape of results.
+//! A running program and its end: progress, cancellation, the form of results.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 
-/// Waits until the request of this id has told of its progress.
+/// Waits until the request of this id has reported progress.
 async fn progress(client: &mut CodeClient, token: &str) -> Value {
     let mut message = client
         .mcp
@@ -25,7 +25,7 @@ async fn start_with_progress(client: &mut CodeClient, code: &str, token: &str) -
 }
 
 #[tokio::test]
-async fn progress_is_told_while_a_run_lasts() {
+async fn progress_is_reported_during_a_run() {
     let mut client = CodeClient::with_stub().await;
     let id = start_with_progress(&mut client, "import time; time.sleep(1.3)", "mine").await;
     let first = progress(&mut client, "mine").await;
@@ -39,7 +39,7 @@ async fn progress_is_told_while_a_run_lasts() {
         "{first} {second}"
     );
     assert_eq!(client.ran(&id).await.status(), "completed");
-    // Who does not ask for it hears nothing.
+    // A client that does not request progress receives none.
     let id = client
         .start(json!({"code": "import time; time.sleep(0.7)"}))
         .await;
@@ -48,7 +48,7 @@ async fn progress_is_told_while_a_run_lasts() {
 }
 
 #[tokio::test]
-async fn progress_tells_of_calls_and_of_what_the_last_server_reports() {
+async fn progress_counts_calls_and_quotes_the_last_server() {
     let stub = ServerDefinition::stub_with_extras();
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
     let code = "await tools.stub.echo(message='x')\nawait tools.stub.progress(times=40, every=50)";
@@ -90,7 +90,7 @@ async fn a_cancelled_run_ends_at_once_and_its_session_is_kept() {
 }
 
 #[tokio::test]
-async fn a_cancelled_run_that_waits_never_begins() {
+async fn a_queued_run_that_is_cancelled_never_begins() {
     let mut client = CodeClient::with_stub().await;
     let first = start_with_progress(&mut client, "import time; time.sleep(0.8)\nx = 'first'", "t").await;
     let second = client.start(json!({"code": "x = 'second'"})).await;
@@ -108,7 +108,7 @@ fn check_fields(fields: &Value, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn results_have_the_fields_that_are_promised_and_no_empty_ones() {
+async fn results_have_the_promised_fields_and_no_empty_ones() {
     let mut client = CodeClient::with_stub().await;
     let ran = client.run("pass").await;
     check_fields(ran.fields(), &["status", "session", "run_id"]);
@@ -178,7 +178,7 @@ async fn a_result_is_the_return_else_the_last_expression_else_the_variable() {
 }
 
 #[tokio::test]
-async fn a_receipt_and_json_are_for_those_who_ask() {
+async fn a_receipt_and_json_appear_on_request() {
     let mut client = CodeClient::with_stub().await;
     let code = "await tools.stub.echo(message='x')";
     let ran = client
@@ -192,7 +192,7 @@ async fn a_receipt_and_json_are_for_those_who_ask() {
 }
 
 #[tokio::test]
-async fn the_newer_era_tells_progress_and_is_cancelled_as_well() {
+async fn the_newer_era_has_progress_and_cancellation_too() {
     let codeyard = test_support::Codeyard::with_stub().unwrap();
     let mcp = codeyard.mcp(Era::Modern).await.unwrap();
     let mut client = CodeClient { mcp, codeyard };

@@ -1,4 +1,4 @@
-//! `search_tools`: what it finds, how much it says, and what it does while servers start.
+//! `search_tools`: its hits, its detail, and its behaviour while servers start.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ fn keys(tool: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn hits_carry_a_signature_and_as_much_as_is_asked_for() {
+async fn hits_have_a_signature_and_the_requested_detail() {
     let mut client = CodeClient::with_stub().await;
     let found = client.search(json!({"query": "add two numbers"})).await;
     let best = &found["structuredContent"]["tools"][0];
@@ -60,7 +60,7 @@ async fn hits_carry_a_signature_and_as_much_as_is_asked_for() {
         stub.contains("async def add(") && stub.contains("a: float"),
         "{stub}"
     );
-    // What the stub says is said nowhere else.
+    // The stub's description appears only once.
     let text = found["content"][0]["text"].as_str().unwrap();
     assert!(
         text.starts_with(&format!("tools.stub.add(…)\n{}", stub.trim_end())),
@@ -87,7 +87,7 @@ async fn full_describes_the_fields_of_objects() {
 }
 
 #[tokio::test]
-async fn what_comes_back_where_nothing_is_declared_is_text() {
+async fn an_undeclared_result_is_described_as_text() {
     const NOTE: &str = "Text: a str with its blocks (such as images) at .content; its value where it is JSON";
     let mut client = CodeClient::with_stub().await;
     let found = client
@@ -110,7 +110,7 @@ async fn what_comes_back_where_nothing_is_declared_is_text() {
         text.contains(&declared) && text.contains("(*, message: str) -> Text:"),
         "{text}"
     );
-    // Nothing is said where no signature has it.
+    // Without such a signature, there is no note.
     for asked in [
         json!({"query": "add two numbers", "limit": 1}),
         json!({"query": "echo the message", "detail": "name"}),
@@ -118,7 +118,7 @@ async fn what_comes_back_where_nothing_is_declared_is_text() {
         let found = client.search(asked).await;
         assert_eq!(found["structuredContent"].get("note"), None, "{found}");
     }
-    // What was said is true of a text, and of a text that is JSON.
+    // The note is true of a text, and of a text that is JSON.
     let code = "echo = await tools.stub.echo(message='words')\n\
                 things = await tools.stub.list_things()\n\
                 print(isinstance(echo, str), echo.content[0].type, type(things['things']))";
@@ -141,7 +141,7 @@ async fn limit_bounds_the_answer_and_more_counts_the_rest() {
     );
     let found = client.search(json!({"query": "create issue", "limit": 50})).await;
     assert_eq!(names(&found).len(), 50);
-    // Names, descriptions and names of parameters are searched; the best match of all servers comes first.
+    // The search covers names, descriptions and parameters; the best match of all servers comes first.
     for (query, expected) in [
         ("create a new github issue", "ref-github"),
         ("list kubernetes pods in a namespace", "kubernetes"),
@@ -193,7 +193,7 @@ async fn servers_that_are_slow_to_start_are_pending_and_come_later() {
         text.contains("\nstill starting, search again for their tools: late\n"),
         "{text}"
     );
-    // A later search does not wait for it again; one day it is there.
+    // A later search does not wait for it again; eventually the server is there.
     let found = loop {
         let found = client.search(json!({"query": "echo a message"})).await;
         if found["structuredContent"].get("pending").is_none() {
@@ -206,7 +206,7 @@ async fn servers_that_are_slow_to_start_are_pending_and_come_later() {
 }
 
 #[tokio::test]
-async fn lists_are_kept_on_disk_so_that_the_next_search_starts_nothing() {
+async fn lists_are_cached_on_disk_so_that_the_next_search_starts_nothing() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut first = codeyard.mcp(test_support::Era::Legacy).await.unwrap();
     let query = json!({"query": "returns the message"});

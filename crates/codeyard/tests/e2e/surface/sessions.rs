@@ -1,10 +1,10 @@
-//! Sessions: by name, by default, new; their state, their loss, their order.
+//! Sessions: by name, default and new; their state, their loss, their order.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Era, McpClient, Ran, ServerDefinition};
 
 #[tokio::test]
-async fn each_name_has_variables_of_its_own() {
+async fn each_name_has_separate_variables() {
     let mut client = CodeClient::with_stub().await;
     assert_eq!(client.run("x = 1").await.session(), "default");
     assert_eq!(client.run_in("other", "x = 2").await.session(), "other");
@@ -59,7 +59,7 @@ async fn variables_imports_functions_and_files_stay() {
             "12.57 2 4 kept\n",
         )
         .await;
-    // A run that fails leaves what it did before.
+    // A failed run's changes last, too.
     let ran = client.run("late = 5\n1/0").await;
     assert_eq!(
         (ran.status(), &ran.fields()["session_state"]),
@@ -69,7 +69,7 @@ async fn variables_imports_functions_and_files_stay() {
 }
 
 #[tokio::test]
-async fn a_run_that_stops_when_told_keeps_its_session() {
+async fn a_run_that_obeys_the_interrupt_keeps_its_session() {
     let mut client = CodeClient::with_stub().await;
     let code = "kept = 'yes'\nprint('so far', flush=True)\nwhile True: pass";
     let ran = client.execute(json!({"code": code, "timeout_ms": 500})).await;
@@ -80,13 +80,13 @@ async fn a_run_that_stops_when_told_keeps_its_session() {
     assert_eq!(
         ran.fields().get("session_state"),
         None,
-        "nothing to say of it: {ran:?}"
+        "no notice expected: {ran:?}"
     );
     assert_eq!(ran.fields().get("notice"), None);
 }
 
 #[tokio::test]
-async fn a_lost_session_is_told_at_once_and_once_more() {
+async fn a_lost_session_is_reported_at_once_and_in_the_next_run() {
     let mut client = CodeClient::with_stub().await;
     assert_eq!(client.run("kept = 1").await.status(), "completed");
     let deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
@@ -118,7 +118,7 @@ async fn a_lost_session_is_told_at_once_and_once_more() {
 }
 
 #[tokio::test]
-async fn a_session_whose_process_exits_is_lost_and_begins_again() {
+async fn a_session_whose_process_exits_is_lost_and_starts_afresh() {
     let mut client = CodeClient::with_stub().await;
     let ran = client
         .run("print('bye', flush=True)\nimport os; os._exit(3)")
@@ -131,12 +131,12 @@ async fn a_session_whose_process_exits_is_lost_and_begins_again() {
 }
 
 #[tokio::test]
-async fn sessions_run_side_by_side() {
+async fn sessions_run_concurrently() {
     let codeyard = Codeyard::new()
         .unwrap()
         .server("stub", &ServerDefinition::stub_with_extras());
     let mut client = CodeClient::of(codeyard).await;
-    // Each ends only when the other has called the server between two of its own calls.
+    // Each ends only after the other has called the server between its own two calls.
     let code = "n = (await tools.stub.calls()).calls\nwhile True:\n    m = (await tools.stub.calls()).calls\n    \
                 if m > n + 1: break\n    n = m\nreturn 'seen'";
     let one = client.start(json!({"code": code, "session": "one"})).await;
@@ -146,12 +146,12 @@ async fn sessions_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn runs_of_one_session_come_one_after_another() {
+async fn runs_of_one_session_are_sequential() {
     let mut client = CodeClient::with_stub().await;
     let first = "import time\norder = []\ntime.sleep(0.5)\norder.append(0)";
     let mut ids = vec![client.start(json!({"code": first})).await];
     for number in 1..=5 {
-        // The wait for the first run is longer than what each of these may take.
+        // The wait for the first run exceeds the time limit of the later runs.
         let arguments = json!({"code": format!("order.append({number})\nreturn order"), "timeout_ms": 400});
         ids.push(client.start(arguments).await);
     }
@@ -163,7 +163,7 @@ async fn runs_of_one_session_come_one_after_another() {
 }
 
 #[tokio::test]
-async fn the_session_unused_for_longest_makes_room_for_a_new_one() {
+async fn the_least_recently_used_session_is_evicted_for_a_new_one() {
     let mut client = CodeClient::with_stub().await;
     assert_eq!(client.run_in("oldest", "x = 1").await.status(), "completed");
     for _ in 0..63 {
@@ -186,7 +186,7 @@ async fn the_session_unused_for_longest_makes_room_for_a_new_one() {
 }
 
 #[tokio::test]
-async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
+async fn concurrent_processes_on_one_data_directory_are_separate() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut clients = Vec::new();
     for _ in 0..3 {
@@ -207,8 +207,8 @@ async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
         pids.push(execute(client, &code).await.result().clone());
     }
     pids.dedup();
-    assert_eq!(pids.len(), 3, "each has servers of its own: {pids:?}");
-    // One that is killed takes nothing from the others.
+    assert_eq!(pids.len(), 3, "each must have separate servers: {pids:?}");
+    // A killed process does not affect the others.
     clients[0].kill().unwrap();
     for (number, client) in clients.iter_mut().enumerate().skip(1) {
         let ran = execute(
@@ -223,7 +223,7 @@ async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
         );
     }
     let mut next = codeyard.mcp(Era::Legacy).await.unwrap();
-    // Variables are a process's own; files are the user's, whichever process wrote them.
+    // Variables belong to a process; files belong to the user and are shared by the processes.
     let ran = execute(
         &mut next,
         "import os\nreturn ['x' in globals(), sorted(os.listdir('.'))]",

@@ -1,11 +1,11 @@
-//! Calls that fail: before they leave, at the server, or because nobody waited for them.
+//! Failed calls: before they are sent, at the server, or abandoned.
 
 use std::fs;
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
 
-/// Runs a call that must raise `ToolError`, and compares its kind, retryability and text.
+/// Runs a call that must raise `ToolError`; compares kind, retryability and text.
 async fn fails(client: &mut CodeClient, call: &str, expected: &str) {
     let code = format!(
         "try:\n    {call}\nexcept ToolError as e:\n    print(e.kind, e.retryable, e.server, e.tool, '|', e)\nelse:\n    print('no error')"
@@ -20,7 +20,7 @@ async fn unchecked(client: &mut CodeClient, code: &str) -> Ran {
 }
 
 #[tokio::test]
-async fn unknown_names_come_with_the_nearest() {
+async fn errors_of_unknown_names_suggest_the_nearest() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .server("calendar", &ServerDefinition::replay("time"));
@@ -49,7 +49,7 @@ async fn unknown_names_come_with_the_nearest() {
     ] {
         fails(&mut client, call, expected).await;
     }
-    // Uncaught, the model reads the same, at the line of its program.
+    // Uncaught, the model reads the same message, with the program's line.
     let ran = unchecked(&mut client, "x = 1\nawait tools.stub.ad(a=1, b=2)").await;
     assert_eq!(ran.status(), "failed");
     for part in [
@@ -63,7 +63,7 @@ async fn unknown_names_come_with_the_nearest() {
 }
 
 #[tokio::test]
-async fn arguments_are_checked_before_the_call_leaves() {
+async fn arguments_are_checked_before_the_call_is_sent() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let stub = ServerDefinition::stub_with_extras().env("STUB_LOG", log.path().to_string_lossy());
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
@@ -105,7 +105,7 @@ async fn arguments_are_checked_before_the_call_leaves() {
 }
 
 #[tokio::test]
-async fn what_is_no_argument_at_all_is_a_type_error() {
+async fn invalid_forms_of_arguments_are_type_errors() {
     let mut client = CodeClient::with_stub().await;
     for call in [
         "tools.stub.echo('x')",
@@ -163,7 +163,7 @@ async fn a_call_that_nobody_awaits_fails_the_run() {
     let ran = unchecked(&mut client, "return tools.stub.echo(message='x')").await;
     assert_eq!(ran.status(), "failed", "{ran:?}");
     assert!(ran.error().contains("never awaited"), "{}", ran.error());
-    // A call that is kept in a variable and awaited later is none of these.
+    // A call stored in a variable and awaited later is fine.
     client
         .check(
             "call = tools.stub.echo(message='later')\nprint(await call)",
@@ -173,13 +173,13 @@ async fn a_call_that_nobody_awaits_fails_the_run() {
 }
 
 #[tokio::test]
-async fn a_failure_midway_says_what_had_happened_before() {
+async fn a_failure_midway_names_the_earlier_calls() {
     let mut client = CodeClient::with_stub().await;
     let code = "for word in 'ab': await tools.stub.echo(message=word)\nawait tools.stub.add(a=1, b=2)\n1 / 0";
     let ran = client.run(code).await;
     let told =
         "before it failed, these calls had succeeded and may have changed something: stub.echo (2 times)";
-    // `stub.add` says that it only reads.
+    // `stub.add` is declared read-only.
     assert_eq!(ran.shown().lines().last(), Some(told), "{ran:?}");
     assert_eq!(ran.fields()["changes"], told);
     for code in [

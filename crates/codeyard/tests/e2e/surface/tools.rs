@@ -1,4 +1,4 @@
-//! Every way to reach a tool from a program, and what comes back.
+//! Every way to reach a tool from a program, and its result.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition};
@@ -54,7 +54,7 @@ async fn every_form_of_access_reaches_the_same_tool() {
 }
 
 #[tokio::test]
-async fn results_are_native_values_with_the_raw_result_at_hand() {
+async fn results_are_native_values_with_access_to_the_raw_result() {
     let mut client = CodeClient::with_stub().await;
     let code = "r = await tools.stub.echo(message='hello')\nprint(type(r) is str or isinstance(r, str), r.upper(), r.raw['content'])\n\
                 s = await tools.stub.add(a=1.5, b=1)\nprint(s, s.sum, dict(s), s.raw['structuredContent'])\n\
@@ -204,7 +204,7 @@ async fn runtime_finds_servers_and_tools() {
     ] {
         assert!(
             ran.stdout().contains(needed),
-            "the manual says nothing of {needed}: {}",
+            "the manual lacks {needed}: {}",
             ran.stdout()
         );
     }
@@ -222,7 +222,7 @@ async fn gathered_calls_run_in_parallel() {
         (&json!(100), &json!(true)),
         "{ran:?}"
     );
-    // One after another they take 25 s; 32 at once, 1 s and what a busy machine adds.
+    // In sequence they take 25 s; 32 at once take 1 s and the delay of a busy machine.
     let seconds = ran.result()[2].as_f64().unwrap();
     assert!(seconds < 5.0, "{seconds} s");
     let order = "return await asyncio.gather(*(tools.stub.echo(message=f'm{n}') for n in range(6)))";
@@ -230,7 +230,7 @@ async fn gathered_calls_run_in_parallel() {
         client.run(order).await.result(),
         &json!(["m0", "m1", "m2", "m3", "m4", "m5"])
     );
-    // Threads reach the servers in parallel, too.
+    // Calls from threads run in parallel, too.
     let code = "from concurrent.futures import ThreadPoolExecutor\nfrom servers.stub import slow\nstart = time.monotonic()\n\
                 with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: slow(seconds=0.25), range(24)))\n\
                 return time.monotonic() - start";
@@ -242,7 +242,7 @@ async fn gathered_calls_run_in_parallel() {
 }
 
 #[tokio::test]
-async fn no_more_calls_are_under_way_than_the_settings_allow() {
+async fn concurrent_calls_are_limited_by_the_settings() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[limits]\nconcurrent_host_calls = 2\nhost_calls = 10");

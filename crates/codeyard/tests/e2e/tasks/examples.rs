@@ -1,4 +1,4 @@
-//! The examples of tool files, as they are documented; and what of their results leaves the sandbox.
+//! The documented examples of tool files, and the part of their results that leaves the sandbox.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,9 +7,9 @@ use test_support::Codeyard;
 
 use super::samples;
 
-/// Runs a script of the examples, which checks itself.
+/// Runs a self-checking script of the examples.
 async fn example(name: &str) -> String {
-    // A command of codeyard has the variables that keep a test apart from the machine's own configuration.
+    // A command of codeyard has the variables that isolate a test from the machine's configuration.
     let codeyard = Codeyard::new().unwrap();
     let program = codeyard.command(["--version"]).unwrap();
     #[expect(clippy::disallowed_methods, reason = "the test waits for the process's end")]
@@ -50,7 +50,7 @@ async fn example_1_shows_all_steps() {
     );
 }
 
-/// C190: one run, and what comes back is the summary.
+/// C190: one run, whose result is the summary.
 #[tokio::test]
 async fn example_2_passes_a_result_on() {
     let out = example("2-chain.sh").await;
@@ -61,9 +61,9 @@ async fn example_2_passes_a_result_on() {
     assert!(!out.contains("City 7"), "{out}");
 }
 
-/// C191: a thousand rows, of which none leaves.
+/// C191: a thousand rows, none of which leaves the sandbox.
 #[tokio::test]
-async fn example_3_lets_only_the_summary_out() {
+async fn example_3_returns_only_the_summary() {
     let out = example("3-aggregate.sh").await;
     assert!(
         out.contains("1000 total, 412 active") && out.len() < 2048,

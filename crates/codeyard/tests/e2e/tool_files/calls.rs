@@ -1,4 +1,4 @@
-//! Calls of tool files: every form, their values, their errors, what is loaded, what is recorded.
+//! Calls of tool files: every form, values, errors, loading and records.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ async fn every_form_reaches_the_function() {
 }
 
 #[tokio::test]
-async fn a_function_is_described_as_it_is() {
+async fn a_description_matches_the_function() {
     let (_, mut client) = client(&[]).await;
     let code = "import inspect\nfrom servers.units import convert\nprint(inspect.signature(convert))\nprint(convert.__doc__)\n\
         print((await tools.units.convert(value=16.09344))['miles'])";
@@ -55,7 +55,7 @@ async fn a_function_is_described_as_it_is() {
 
 // C187
 #[tokio::test]
-async fn only_what_is_called_is_loaded() {
+async fn only_called_files_are_loaded() {
     let (_, mut client) = client(&[]).await;
     let code = "import sys, os\nfrom servers.calculator import add\nadd(5, 3)\n\
         print([name for name in sorted(sys.modules) if name.startswith('servers.')])\n\
@@ -97,7 +97,7 @@ async fn tools_call_tools() {
 }
 
 #[tokio::test]
-async fn values_stay_what_they_are() {
+async fn values_keep_their_types() {
     let (_, mut client) = client(&[
         (
             "data/pair.py",
@@ -129,7 +129,7 @@ async fn values_stay_what_they_are() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_before_and_at_the_call() {
+async fn wrong_arguments_are_reported_before_and_at_the_call() {
     let (_, mut client) = client(&[]).await;
     let refused = client.run("await tools.calculator.add(a='x', b=1)").await;
     assert_eq!(refused.status(), "refused", "{refused:?}");
@@ -162,7 +162,7 @@ async fn an_exception_is_a_tool_error_with_the_lines_of_the_file() {
 }
 
 #[tokio::test]
-async fn a_changed_file_counts_in_the_next_run_of_a_session() {
+async fn a_changed_file_applies_to_the_next_run_of_a_session() {
     let (directory, mut client) = client(&[]).await;
     client
         .check("from servers.calculator import add\nprint(add(1, 2))", "3\n")
@@ -173,7 +173,7 @@ async fn a_changed_file_counts_in_the_next_run_of_a_session() {
     client.check("try:\n    add(1, 2)\nexcept ToolError as error:\n    print(error.kind, 'calculator.add' in str(error))", "unknown_tool True\n").await;
 }
 
-/// The files of tools are there for a run that lasts, and for a session that rests, however often they change meanwhile.
+/// Tool files stay available to a long run and to an idle session, however often the tree changes meanwhile.
 #[tokio::test]
 async fn tools_stay_however_often_others_change() {
     let (directory, mut client) = client(&[]).await;
@@ -181,7 +181,7 @@ async fn tools_stay_however_often_others_change() {
         fs::write(directory.join("calculator/add.py"), ADD.replace("a + b", text)).unwrap();
     };
     let session = |name: &str, code: &str| json!({"code": code, "session": name});
-    // Both have seen other trees before the one that they see.
+    // Both sessions have seen other trees before the present one.
     for text in ["a + b", "b + a"] {
         change(text);
         for name in ["rests", "lasts"] {
@@ -213,7 +213,7 @@ async fn tools_stay_however_often_others_change() {
     client.check("open('over', 'w').close()", "").await;
     let lasts = client.ran(&lasts).await;
     assert_eq!(lasts.stdout(), looked, "{lasts:?}");
-    // What it saw last has come back.
+    // The session's last tree is current again.
     change("b + a");
     client
         .check("print(await tools.calculator.add(a=1, b=2))", "3\n")
@@ -238,7 +238,7 @@ async fn a_call_of_a_file_starts_no_server() {
     assert!(!started.exists(), "a tool file needs no server");
     let called = call_of(&codeyard, &["dead.any"]).await;
     assert!(called.code != 0 && called.err.contains("dead"), "{called:?}");
-    // It was attempted as any call: with a record of its own.
+    // The attempt has a record, like any call.
     let recorded = run(&codeyard, &["runs", "--json"], "").await;
     assert_eq!(recorded.out.matches("\"call\"").count(), 2, "{recorded:?}");
 }
@@ -304,7 +304,7 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
             && failed.err.ends_with("\nValueError: no\n"),
         "{failed:?}"
     );
-    // Nobody has written the program that makes the call.
+    // The traceback must not show the generated program of the call.
     for call in [vec!["host.fail"], vec!["host.exit"], vec!["host.chain"]] {
         let failed = call_of(&codeyard, &call).await;
         assert!(
@@ -344,7 +344,7 @@ async fn an_image_of_a_file_is_an_image_from_the_command_line_too() {
 }
 
 #[tokio::test]
-async fn names_as_programs_may_write_them_reach_the_function() {
+async fn every_spelling_of_a_name_reaches_the_function() {
     let (_, mut client) = client(&[]).await;
     for code in [
         "print(await tools.Calculator.add(a=1, b=2))",
@@ -358,7 +358,7 @@ async fn names_as_programs_may_write_them_reach_the_function() {
 }
 
 #[tokio::test]
-async fn what_a_function_is_called_and_takes_is_known_without_running_its_file() {
+async fn names_and_parameters_are_read_without_running_the_file() {
     let (_, mut client) = client(&[(
         "bad/leave.py",
         "import sys\nsys.exit(3)\ndef leave(a, /, b=1, *, c, **more):\n    'Leaves'\n",
@@ -370,7 +370,7 @@ async fn what_a_function_is_called_and_takes_is_known_without_running_its_file()
         .await;
 }
 
-/// A client with tools of the server `kinds`, each with its parameters and what it returns, behind the same lines.
+/// A client with tools of the server `kinds`, each with its parameters and its return value, after the same lines.
 async fn with_kinds(lines: &str, tools: &[(&str, &str, &str)]) -> CodeClient {
     let files: Vec<(String, String)> = tools
         .iter()
@@ -387,7 +387,7 @@ async fn with_kinds(lines: &str, tools: &[(&str, &str, &str)]) -> CodeClient {
 }
 
 #[tokio::test]
-async fn arguments_arrive_as_the_annotations_say() {
+async fn arguments_arrive_with_the_annotated_types() {
     const POINTS: &str = include_str!("calls/points.py");
     let mut client = with_kinds(
         POINTS,

@@ -1,4 +1,4 @@
-//! What is found, without running any of it.
+//! The discovery of tool files, without running them.
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -143,9 +143,9 @@ async fn nothing_of_a_file_happens_when_it_is_found() {
         .await;
 }
 
-/// Unchanged files cost a run nothing: their directories are not listed for it, but once a second.
+/// Unchanged files cost a run nothing: their directories are listed at most once a second.
 #[tokio::test]
-async fn runs_do_not_look_at_files_that_have_not_changed() {
+async fn runs_do_not_read_unchanged_files() {
     const RUNS: usize = 30;
     let (directory, mut client) = client(&[]).await;
     client.check("print(1)", "1\n").await;
@@ -164,7 +164,7 @@ async fn runs_do_not_look_at_files_that_have_not_changed() {
     }
     assert!(looks <= seconds.min(RUNS), "{looks} looks of {RUNS} runs");
 
-    // A change is seen by the very next one.
+    // The very next run sees a change.
     let one = "def one():\n    'One'\n    return 1\n";
     fs::write(directory.join("units/one.py"), one).unwrap();
     client.check("print(await tools.units.one())", "1\n").await;
@@ -172,7 +172,7 @@ async fn runs_do_not_look_at_files_that_have_not_changed() {
 
 // C181
 #[tokio::test]
-async fn a_broken_file_is_told_and_the_others_are_there() {
+async fn a_broken_file_is_reported_and_the_others_work() {
     let files = [("bad/x.py", "def ("), ("good/add.py", ADD)];
     let codeyard = with_files(Codeyard::new().unwrap(), &files);
     let listed = run(&codeyard, &["tools"], "").await;
@@ -189,7 +189,7 @@ async fn a_broken_file_is_told_and_the_others_are_there() {
 }
 
 #[tokio::test]
-async fn a_file_for_a_newer_python_is_told_and_offered() {
+async fn a_file_for_a_newer_python_is_reported_and_offered() {
     let label = "def label(row: dict):\n    'Labels'\n    return f\"{row[\"name\"]}\"\n";
     let codeyard = with_files(Codeyard::new().unwrap(), &[("new/label.py", label)]);
     let listed = run(&codeyard, &["tools"], "").await;
@@ -206,7 +206,7 @@ async fn a_file_for_a_newer_python_is_told_and_offered() {
 }
 
 #[tokio::test]
-async fn a_configured_server_goes_before_a_directory_of_its_name() {
+async fn a_configured_server_precedes_a_directory_of_its_name() {
     let codeyard = Codeyard::new().unwrap().server("stub", &ServerDefinition::stub());
     let codeyard = with_files(
         codeyard,
@@ -223,7 +223,7 @@ async fn a_configured_server_goes_before_a_directory_of_its_name() {
 }
 
 #[tokio::test]
-async fn everything_left_out_for_a_server_is_told_and_nothing_twice() {
+async fn everything_hidden_by_a_server_is_reported_once() {
     let echo = "def echo(message):\n    'Mine'\n    return 'file'\n";
     let codeyard = Codeyard::new().unwrap().server("stub", &ServerDefinition::stub());
     let codeyard = with_files(codeyard, &[("stub/echo.py", echo), ("good/add.py", ADD)]);

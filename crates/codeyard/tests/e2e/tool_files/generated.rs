@@ -1,4 +1,4 @@
-//! `codeyard tools generate`: modules that call the tools of servers, in programs and in any other Python.
+//! `codeyard tools generate`: modules that call the servers' tools, in programs and in any Python.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition, checkers, codeyard_binary, run};
 
-/// The names of a directory in order.
+/// The sorted names of a directory.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let mut names: Vec<String> = entries
@@ -67,7 +67,7 @@ async fn a_module_is_written_for_each_tool_once() {
     let again = generate(&[]).await;
     assert!(again.out.contains(": 0 written, 0 removed"), "{again:?}");
 
-    // One of a tool that is gone is removed, of a server that is gone too; one of somebody else is not.
+    // Modules of removed tools and servers are removed; foreign files stay.
     fs::copy(stub.join("echo.py"), stub.join("old.py")).unwrap();
     fs::create_dir(place.join("servers/former")).unwrap();
     fs::copy(stub.join("echo.py"), place.join("servers/former/echo.py")).unwrap();
@@ -90,7 +90,7 @@ async fn a_module_is_written_for_each_tool_once() {
 }
 
 #[tokio::test]
-async fn denied_tools_and_tool_files_have_none() {
+async fn denied_tools_and_tool_files_get_no_module() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[policy]\ndeny = [\"stub/add\"]\n");
@@ -111,7 +111,7 @@ async fn denied_tools_and_tool_files_have_none() {
     assert_eq!(made.code, 0, "{made:?}");
     assert!(!place.join("servers/stub/add.py").exists() && place.join("servers/stub/echo.py").exists());
     assert_eq!(names(&place.join("servers/mine")), ["one.py"]);
-    // What was generated belongs to its server, and is no tool file.
+    // A generated module belongs to its server, and is not a tool file.
     let listed = run(&codeyard, &["tools", "--json", "--tools", &directory], "")
         .await
         .json();
@@ -143,7 +143,7 @@ async fn a_generated_function_calls_its_server_from_a_program() {
         "{ran:?}"
     );
     let counted = run(&codeyard, &["run", "-", "--json"], program).await.json();
-    // Two look whether there is what the program imports.
+    // Two of the host calls look up the program's imports.
     assert_eq!(counted["usage"]["host_calls"], 3, "{counted}");
     let recorded = run(
         &codeyard,
@@ -184,7 +184,7 @@ async fn a_generated_function_calls_its_server_from_any_python() {
     assert!(python(options).contains("no where.json"), "{}", python(options));
 }
 
-/// Tools and servers may be named as what the modules are made of.
+/// Tools and servers may have the names of the modules' own parts.
 fn odd_names() -> Codeyard {
     let names = [
         "call_mcp_tool",
@@ -218,7 +218,7 @@ fn odd_names() -> Codeyard {
 }
 
 #[tokio::test]
-async fn no_name_of_a_tool_or_a_server_breaks_the_modules() {
+async fn names_of_tools_and_servers_cannot_break_the_modules() {
     let codeyard = odd_names();
     let place = generated(&codeyard).await;
     let code = "import servers.client, servers._client as s, servers._client_2, servers.call_mcp_tool\n\
@@ -249,13 +249,13 @@ async fn no_name_of_a_tool_or_a_server_breaks_the_modules() {
 }
 
 #[tokio::test]
-async fn a_type_checker_accepts_what_is_generated() {
+async fn a_type_checker_accepts_the_generated_modules() {
     let codeyard = Codeyard::with_stub().unwrap().catalogue();
     let place = generated(&codeyard).await;
     check_types(&place, "Success: no issues found in 2");
 }
 
-/// What mypy says of all modules, without any leniency.
+/// The output of mypy in strict mode for all modules.
 #[track_caller]
 fn check_types(place: &str, expected: &str) {
     let mypy = checkers().unwrap().join("python/bin/mypy");
@@ -270,7 +270,7 @@ fn check_types(place: &str, expected: &str) {
     assert!(told.starts_with(expected), "{told}");
 }
 
-/// What any Python prints, in which the modules of `place` can be imported.
+/// The output of a plain Python that can import the modules of `place`.
 fn python(codeyard: &Codeyard, place: &str, code: &str) -> String {
     let mut python = command("python3");
     for (name, value) in codeyard.command(["tools"]).unwrap().as_std().get_envs() {
@@ -292,14 +292,14 @@ fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
-/// What it prints on both streams.
+/// The output on both streams.
 fn said(command: &mut Command) -> String {
     let ran = command.output().unwrap();
     String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr)
 }
 
 #[tokio::test]
-async fn call_mcp_tool_is_told_what_it_takes() {
+async fn call_mcp_tool_reports_its_parameters() {
     let mut client = CodeClient::with_stub().await;
     let code = "for given in [('stub',), ('stub__echo', 5), ('nobody__echo', {})]:\n    try:\n        call_mcp_tool(*given)\n    \
         except Exception as error:\n        print(type(error).__name__)";

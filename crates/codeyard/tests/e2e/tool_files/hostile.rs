@@ -1,11 +1,11 @@
-//! Tool files that mean no good: what they do to the run that calls them, and to nothing else.
+//! Hostile tool files: they affect the run that calls them, and nothing else.
 
 use serde_json::json;
 
 use super::client;
 
 #[tokio::test]
-async fn what_a_module_does_at_import_happens_in_the_run_that_calls_it() {
+async fn code_at_import_runs_in_the_calling_run() {
     let (_, mut client) = client(&[
         (
             "bad/leave.py",
@@ -47,7 +47,7 @@ async fn what_a_module_does_at_import_happens_in_the_run_that_calls_it() {
 }
 
 #[tokio::test]
-async fn a_file_that_never_ends_is_ended_by_the_limits_of_the_run() {
+async fn the_limits_of_the_run_end_an_endless_file() {
     let (_, mut client) = client(&[
         ("bad/import_.py", "while True:\n    pass\n\ndef import_():\n    'Loops'\n"),
         ("bad/call.py", "import time\n\ndef call():\n    'Sleeps'\n    time.sleep(1000)\n"),

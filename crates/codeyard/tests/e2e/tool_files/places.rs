@@ -1,4 +1,4 @@
-//! What stands where modules are written: links, pipes and devices are neither followed, read nor replaced.
+//! Links, pipes and devices in place of generated modules: they are neither followed, read nor replaced.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use test_support::{Codeyard, run};
 
-/// A directory with the modules of the stub, and one outside of it.
+/// A directory with the modules of the stub, and one outside.
 struct World {
     codeyard: Codeyard,
     servers: PathBuf,
@@ -29,7 +29,7 @@ impl World {
         world
     }
 
-    /// Generates once more: what is said to be done, and what is left alone.
+    /// Generates again; checks the report, and the paths left alone.
     async fn check(&self, done: &str, left_alone: &[&str]) {
         let directory = self.servers.parent().unwrap().to_string_lossy();
         let ran = run(&self.codeyard, &["tools", "generate", &directory], "").await;
@@ -80,7 +80,7 @@ async fn a_pipe_a_device_and_a_link_in_place_of_a_module_are_left_alone() {
     symlink("/dev/zero", stub("echo.py")).unwrap();
     symlink(world.outside.join("ours.py"), stub("fail.py")).unwrap();
     fs::create_dir(stub("list_things.py")).unwrap();
-    // Where modules that are gone are looked for.
+    // Places that are searched for outdated modules.
     pipe(&stub("old.py"));
     symlink("/dev/zero", stub("older.py")).unwrap();
     symlink(world.outside.join("ours.py"), stub("oldest.py")).unwrap();
@@ -116,7 +116,7 @@ async fn nothing_is_written_or_removed_through_a_link_to_a_directory() {
 }
 
 #[tokio::test]
-async fn a_file_that_never_ends_is_not_read_to_its_end() {
+async fn an_endless_file_is_not_read_to_its_end() {
     let world = World::new().await;
     let echo = world.servers.join("stub/echo.py");
     let text = fs::read_to_string(&echo).unwrap();

@@ -11,13 +11,13 @@ pub struct Programs {
     /// Below the directory of programs.
     pub directory: &'static str,
     pub language: &'static str,
-    /// How many there are.
+    /// The number of programs.
     pub all: usize,
-    /// How many complete.
+    /// The number of programs that complete.
     pub complete: usize,
 }
 
-/// 33 wants a module that is not there, 37 a query that its server refuses.
+/// 33 needs a missing module, and the server of 37 refuses the query.
 pub const FIRST: Programs = Programs {
     directory: "typescript",
     language: "typescript",
@@ -49,7 +49,7 @@ pub async fn check_in_new_installation(programs: &Programs) {
     check_programs(&mut client, &data, programs).await;
 }
 
-/// Checks how many complete; `data` is the directory of the servers' data.
+/// Checks the number of completed programs; `data` is the servers' data directory.
 pub async fn check_programs(client: &mut CodeClient, data: &Path, programs: &Programs) {
     let data = data.display().to_string();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/programs");

@@ -87,7 +87,7 @@ async fn errors_of_tools_can_be_caught() {
 }
 
 #[tokio::test]
-async fn wrong_calls_are_refused_before_anything_happens() {
+async fn wrong_calls_are_refused_before_the_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     for (call, expected) in [
@@ -116,7 +116,7 @@ async fn wrong_calls_are_refused_before_anything_happens() {
         &["is never awaited; write await"],
     )
     .await;
-    // A program that runs all the same, and one whose text does not show the mistake.
+    // With the check off, and with a mistake that the text does not show.
     let warned = json!({"code": "await tools.stub.ad({})", "language": "typescript", "check": "warn"});
     let ran = client.execute(warned).await;
     assert_eq!(ran.status(), "failed", "{ran:?}");
@@ -128,7 +128,7 @@ async fn wrong_calls_are_refused_before_anything_happens() {
     .await;
 }
 
-/// What a program has changed does not reach the runtime.
+/// A program's changes do not reach the runtime.
 #[tokio::test]
 async fn replaced_methods_change_no_call() {
     let mut client = CodeClient::with_stub().await;

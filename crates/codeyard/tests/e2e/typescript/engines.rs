@@ -1,4 +1,4 @@
-//! Programs on Node and Deno, the engines by choice: what they share with the default one, and their packages.
+//! Programs on the optional engines Node and Deno: results equal to the default engine's, and packages.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use test_support::{CodeClient, Codeyard, Mode, run as ended};
 
 use super::{blind, check, check_fails, check_printed, run};
 
-/// Programs with their results, which no engine may change. Later ones use the variables of earlier ones.
+/// Programs with their results on every engine. Later programs use the variables of earlier ones.
 const RESULTS: [(&str, &str); 21] = [
     ("const a: number = 1; a + 1", "2"),
     (
@@ -94,7 +94,7 @@ const ERRORS: [(&str, &[&str]); 9] = [
     ("import './none.ts'", &["Cannot find module './none.ts'"]),
 ];
 
-/// An installation with this engine, or `None` where the engine must refuse, which is then checked.
+/// An installation with this engine; `None` where the engine must refuse, after a check of the refusal.
 async fn with(engine: &str, codeyard: Codeyard) -> Option<CodeClient> {
     let has_groups = Mode::of(&codeyard).await.unwrap().groups;
     let codeyard = codeyard.settings(&format!("[typescript]\nengine = \"{engine}\""));
@@ -148,12 +148,12 @@ async fn check_engine(engine: &str) {
 }
 
 #[tokio::test]
-async fn node_runs_what_the_default_engine_runs() {
+async fn node_runs_the_programs_of_the_default_engine() {
     check_engine("node").await;
 }
 
 #[tokio::test]
-async fn deno_runs_what_the_default_engine_runs() {
+async fn deno_runs_the_programs_of_the_default_engine() {
     check_engine("deno").await;
 }
 
@@ -170,7 +170,7 @@ async fn nearly_all_of_forty_programs_work_on_each() {
     }
 }
 
-/// What takes too much ends, with its session where nothing else can end it.
+/// A program that exceeds a limit ends; its session ends too if nothing else stops it.
 #[tokio::test]
 async fn limits_bind() {
     for engine in ["node", "deno"] {
@@ -207,7 +207,7 @@ async fn limits_bind() {
         assert_eq!(ran.status(), "limit_exceeded", "{engine}\n{ran:?}");
         let code = "let made = 0; try { for (;;) { await tools.stub.add({a: 1, b: 1}); made++ } } catch (e) { return [made, e.kind] }";
         check(client, code, json!([5, "limit"])).await;
-        // No process that a run has started is alive at its answer; the engine itself goes on.
+        // At a run's answer, none of its processes is alive; only the engine itself is.
         let code =
             "const started = require('node:child_process').spawn('/bin/sleep', ['60']); started.pid > 0";
         check(client, code, json!(true)).await;
@@ -217,7 +217,7 @@ async fn limits_bind() {
     }
 }
 
-/// Writes a package whose installation script would leave a file, as an archive, and the lists that name it.
+/// Writes an archive of a package whose installation script would leave a file, and the lists that name the package.
 fn write_packages(directory: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/typescript/packages.py");
     fs::create_dir(directory).unwrap();
@@ -261,7 +261,7 @@ async fn packages_of_a_lock_file_can_be_imported_and_none_runs_a_script() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_with_its_remedy() {
+async fn missing_parts_are_reported_with_their_remedy() {
     let empty = tempfile::tempdir().unwrap();
     for (engine, expected) in [
         ("deno", "Deno is not installed; run `codeyard typescript sync`"),
@@ -277,7 +277,7 @@ async fn what_is_missing_is_said_with_its_remedy() {
             let synced = ended(&codeyard, &["typescript", "sync"], "").await;
             assert!(synced.err.contains("npm is not on PATH"), "{synced:?}");
         }
-        // Only programs in TypeScript fail.
+        // Only TypeScript programs fail.
         if Mode::of(&codeyard).await.is_ok_and(|mode| mode.groups) {
             let mut client = CodeClient::of(codeyard).await;
             check_fails(&mut client, "1", &[expected]).await;

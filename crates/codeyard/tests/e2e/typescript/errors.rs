@@ -1,4 +1,4 @@
-//! Errors show the lines of the program, and say what to do.
+//! Errors show the lines of the program, and a remedy.
 
 use serde_json::json;
 use test_support::CodeClient;
@@ -15,7 +15,7 @@ async fn c047_a_throw_fails_the_run() {
 }
 
 #[tokio::test]
-async fn places_are_those_of_the_text() {
+async fn positions_are_those_of_the_text() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     let code = "interface A {\n  a: string\n}\nfunction f(a: A): never {\n  throw new RangeError(a.a);\n}\nf({a: 'x'});";
@@ -53,7 +53,7 @@ async fn places_are_those_of_the_text() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_reported() {
+async fn forgotten_promises_are_reported() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     check_fails(

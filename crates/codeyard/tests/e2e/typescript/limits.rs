@@ -1,4 +1,4 @@
-//! Programs that take too much, and what is left of their sessions.
+//! Programs that exceed limits, and their sessions afterwards.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard};
@@ -10,7 +10,7 @@ async fn with_limits(limits: &str) -> CodeClient {
     CodeClient::of(codeyard.settings(&format!("[limits]\n{limits}"))).await
 }
 
-/// Checks how a run ends after half a second, and that its session goes on with its variables.
+/// Checks a run's end after half a second, and that its session keeps its variables.
 async fn check_interrupted(client: &mut CodeClient, code: &str) {
     let asked = json!({"code": code, "language": "typescript", "timeout_ms": 500});
     let ran = client.execute(asked).await;
@@ -37,7 +37,7 @@ async fn an_interrupted_session_keeps_its_variables() {
         "setInterval(() => {}, 1); await new Promise((r) => setTimeout(r, 60_000))",
     )
     .await;
-    // Jobs that never end go with their session.
+    // Endless jobs end with their session.
     let code = "(function f() { Promise.resolve().then(f) })(); await new Promise(() => {})";
     let asked = json!({"code": code, "language": "typescript", "timeout_ms": 500});
     let ran = client.execute(asked).await;

@@ -11,7 +11,7 @@ const TYPESCRIPT: &str = include_str!("../../../../test-support/programs/observe
 /// Programs that print a list or an object, which each language writes in its own notation.
 const OWN_NOTATION: [&str; 3] = ["observed-006", "observed-009", "observed-010"];
 
-/// What a program returned and printed, with `@DATA@` for the directory of the servers' data.
+/// A program's result and output, with `@DATA@` for the servers' data directory.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     status: String,
@@ -28,7 +28,7 @@ fn programs(file: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Real servers with data of their own, after the calls of the file.
+/// Real servers with separate data, after the calls of the file.
 async fn with_observed_servers() -> CodeClient {
     let mut client = observed::with_servers().await;
     observed::observe(&mut client).await;
@@ -58,7 +58,7 @@ async fn the_right_programs_do_the_same_in_both_languages() {
     let mut different = Vec::new();
     for ((name, original), (translated_name, translation)) in originals.into_iter().zip(translations) {
         assert_eq!(name, translated_name);
-        // Both run at the same moment, because some print the day or the time.
+        // Both run at the same time, because some print the day or the time.
         let (mut expected, mut actual) = tokio::join!(
             outcome(&mut python, "python", name, original),
             outcome(&mut typescript, "typescript", name, translation),

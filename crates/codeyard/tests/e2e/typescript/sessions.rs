@@ -6,7 +6,7 @@ use test_support::{CodeClient, Codeyard};
 use super::{check, check_fails, run};
 
 #[tokio::test]
-async fn what_a_program_declares_lasts() {
+async fn declarations_of_a_program_last() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     run(client, "let n = 1; const f = () => ++n; class A { m() { return 'm' } }\nfunction g() { return f() + 1 }\nimport { join } from 'node:path';").await;
@@ -25,7 +25,7 @@ async fn what_a_program_declares_lasts() {
 }
 
 #[tokio::test]
-async fn nothing_goes_on_after_a_run() {
+async fn no_process_continues_after_a_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     run(client, "globalThis.ticks = 0; setInterval(() => ticks++, 1)").await;
@@ -59,7 +59,7 @@ async fn both_languages_share_the_files_of_a_session() {
     let ran = client.run(python).await;
     assert_eq!(ran.result(), &json!(1), "{ran:?}");
     check(client, "await readFile('b.txt')", json!("2")).await;
-    // A lost guest of one language leaves the other as it was.
+    // A lost guest of one language does not affect the other.
     client.run("kept = 5").await;
     check(client, "const kept = 6; kept", json!(6)).await;
     let ran = client.run("import os\nos._exit(1)").await;
@@ -101,9 +101,9 @@ async fn written_files_are_listed() {
     );
 }
 
-/// Sessions are clones of one process, and yet each draws its own numbers.
+/// Sessions are clones of one process, but each draws different random numbers.
 #[tokio::test]
-async fn sessions_draw_their_own_numbers() {
+async fn sessions_draw_different_random_numbers() {
     let mut client = CodeClient::with_stub().await;
     let mut drawn = Vec::new();
     for session in ["one", "two", "three"] {
@@ -117,9 +117,9 @@ async fn sessions_draw_their_own_numbers() {
     );
 }
 
-/// S0-09, S3-30: the command line takes the language from the file's name.
+/// S0-09, S3-30: the command line derives the language from the file's name.
 #[tokio::test]
-async fn the_command_line_knows_the_language_of_a_file() {
+async fn the_command_line_derives_the_language_from_the_file_name() {
     let codeyard = Codeyard::with_stub().unwrap();
     let file = codeyard.work_directory().join("x.ts");
     std::fs::write(

@@ -1,4 +1,4 @@
-//! What a program prints and returns.
+//! Output and results of a program.
 
 use serde_json::{Value, json};
 use test_support::CodeClient;
@@ -33,7 +33,7 @@ async fn results() {
 
 /// C046, C048.
 #[tokio::test]
-async fn c046_c048_what_is_printed_is_readable() {
+async fn c046_c048_printed_values_are_readable() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     check_printed(client, "const x: number = 41; console.log('v', x+1);", "v 42\n").await;

@@ -1,4 +1,4 @@
-//! A mounted folder whose file system stops answering costs its own runs, with its name, and nobody else's.
+//! A mounted folder whose file system hangs fails its own runs, with the folder's name, and no others.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,10 +12,10 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use super::read_only::{client, codeyards};
 use super::{is_root, workspace};
 
-/// How soon a run must fail on a folder that is known to hang; the first one waits longer.
+/// Longest time until a run fails on a folder that hung before; the first run waits longer.
 const AT_ONCE: Duration = Duration::from_secs(4);
 
-/// A file system in user space; unmounted when it is dropped, which ends all that waits for it.
+/// A file system in user space. Dropping the value unmounts it, which ends all waiting operations.
 struct Hanging {
     stdin: ChildStdin,
     said: Lines<BufReader<ChildStdout>>,
@@ -39,7 +39,7 @@ impl Hanging {
         hanging
     }
 
-    /// From now on it answers nothing.
+    /// From now on, the file system answers nothing.
     async fn hang(&mut self) {
         self.stdin.write_all(b"hang").await.unwrap();
         self.hears("hangs").await;
@@ -59,7 +59,7 @@ fn check_names(ran: &Ran, words: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_folder_that_hangs_fails_its_runs_by_name_and_holds_up_nothing_else() {
+async fn a_hanging_folder_fails_its_runs_by_name_and_delays_nothing_else() {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         return eprintln!("skipped: it takes root and /dev/fuse to mount a file system that hangs");
     }
@@ -85,7 +85,7 @@ async fn a_folder_that_hangs_fails_its_runs_by_name_and_holds_up_nothing_else() 
         }
         hanging.hang().await;
         let late = client.start(json!({"code": "print(kept)"})).await;
-        // The server answers, and a run that leaves the folder alone ends, while others wait for the folder.
+        // The server answers, and a run that does not use the folder ends, while others wait for the folder.
         assert!(!client.mcp.tools().await.unwrap().is_empty(), "{who}");
         std::fs::write(files.join("go"), "").unwrap();
         assert_eq!(client.ran(&other).await.stdout(), "went\n", "{who}");
@@ -93,16 +93,16 @@ async fn a_folder_that_hangs_fails_its_runs_by_name_and_holds_up_nothing_else() 
         let start = Instant::now();
         check_names(&client.run_in("new", "1").await, &[path, "did not answer"]);
         assert!(start.elapsed() < AT_ONCE, "{who}: {:?}", start.elapsed());
-        // What waits within the session cannot be killed; the session is given up all the same.
+        // A process that waits in the kernel cannot be killed; the host still abandons the session.
         let stuck = client.ran(&reader).await;
         assert_eq!(stuck.status(), "timed_out", "{who}: {stuck:?}");
         assert_eq!(stuck.fields()["session_state"], "lost", "{who}: {stuck:?}");
         drop(hanging);
         if who == "ordinary user" {
-            // Its mounter has the mounts that there were when it began.
+            // The mounter of an ordinary user keeps the mounts of its start.
             continue;
         }
-        // The folder is the directory again that it was mounted on, once the threads that waited are back.
+        // Once the waiting threads have returned, the folder is the original directory again.
         let mut ran = client.run("import os\n[kept, os.listdir('/data')]").await;
         let start = Instant::now();
         while ran.is_error() && start.elapsed() < Duration::from_secs(20) {
@@ -113,7 +113,7 @@ async fn a_folder_that_hangs_fails_its_runs_by_name_and_holds_up_nothing_else() 
 }
 
 #[tokio::test]
-async fn a_folder_that_hangs_at_the_start_is_refused_by_name() {
+async fn a_folder_hanging_at_the_start_is_refused_by_name() {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         return eprintln!("skipped: it takes root and /dev/fuse to mount a file system that hangs");
     }
@@ -133,7 +133,7 @@ async fn a_folder_that_hangs_at_the_start_is_refused_by_name() {
         told.contains("--mount") && told.contains(folder.to_str().unwrap()),
         "{told}"
     );
-    // Its thread waits for the file system and cannot be killed before that is gone.
+    // The program's thread waits for the file system and cannot be killed before the unmount.
     drop(hanging);
     assert_eq!(client.wait().await.unwrap().code(), Some(2));
 }

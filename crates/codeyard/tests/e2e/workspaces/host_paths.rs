@@ -1,4 +1,4 @@
-//! One file, two paths: what programs call `/workspace/a.csv` is another path for tools, which see the host's files.
+//! Two paths of one file: `/workspace/a.csv` for programs, and the host's path for tools.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, run};
@@ -61,7 +61,7 @@ async fn a_table_goes_to_a_server_and_comes_back() {
         .run("await tools.excel.describe_workbook(path=runtime.host_path('missing.xlsx'))")
         .await;
     assert!(!ran.error().contains("tools see"), "{}", ran.error());
-    // A server that reads its own directories only takes no path of the workspace at all.
+    // Servers confined to their own directories accept no path of the workspace.
     for path in ["'/workspace/sales.csv'", "runtime.host_path('sales.csv')"] {
         let code = format!("from mcp import runtime\nawait tools.filesystem.read_text_file(path={path})");
         let ran = client.run(&code).await;
@@ -74,7 +74,7 @@ async fn a_table_goes_to_a_server_and_comes_back() {
 }
 
 #[tokio::test]
-async fn directories_have_the_names_that_programs_know() {
+async fn directories_have_the_names_of_programs() {
     let codeyard = Codeyard::with_stub().unwrap();
     let code = "import os, pathlib, subprocess\nopen('x', 'w').close()\n\
                 print(os.getcwd(), os.path.abspath('x'), pathlib.Path('x').resolve(), pathlib.Path.cwd(), os.path.realpath('/tmp/y'))\n\
@@ -114,7 +114,7 @@ async fn the_workspace_and_mounts_are_at_their_own_paths_too() {
 }
 
 #[tokio::test]
-async fn programs_of_tenants_learn_nothing_of_the_hosts_paths() {
+async fn programs_of_tenants_cannot_see_the_hosts_paths() {
     if !super::is_root() {
         return; // Only root keeps tenants' files apart.
     }

@@ -1,4 +1,4 @@
-//! The quota of a workspace that an ext4 image holds: by the kernel, whatever a program does.
+//! The kernel's quota of a workspace in an ext4 image, against any program.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,14 +7,14 @@ use serde_json::json;
 use test_support::{CodeClient, Codeyard, run};
 
 const IMAGE: &str = "[workspace]\nquota = \"10 MiB\"\ninodes = 200\nenforce = \"image\"\n";
-/// Room for the file system's own rounding.
+/// Tolerance for the file system's own rounding.
 const ROUNDING: u64 = 256 * 1024;
 
-/// An installation whose image goes with it.
+/// An installation whose image is removed on drop.
 struct Yard(Codeyard);
 
 impl Yard {
-    /// None where there are no images, which is printed.
+    /// `None` where images are unavailable, with a printed reason.
     #[expect(
         clippy::print_stderr,
         reason = "the test runner keeps it for the person who asks why"
@@ -41,7 +41,7 @@ impl Yard {
     }
 
     async fn client(&self) -> CodeClient {
-        // The same data directory, as another process of the same user has it.
+        // The same data directory, as another process of the same user sees it.
         let codeyard = Codeyard::new().unwrap().settings(IMAGE);
         CodeClient::of(codeyard.data(self.0.data_directory())).await
     }
@@ -50,7 +50,7 @@ impl Yard {
 impl Drop for Yard {
     #[expect(clippy::disallowed_methods, reason = "a program of the test, waited for")]
     fn drop(&mut self) {
-        // A test that failed, or killed its codeyard, leaves the mount; that codeyard may still be ending.
+        // A failed test, or a killed codeyard, leaves the mount; that codeyard may still be ending.
         let mut unmount = std::process::Command::new("umount");
         let _ = unmount.arg("--lazy").arg(self.directory()).output();
     }
@@ -106,7 +106,7 @@ async fn files_without_names_and_too_many_files_meet_the_kernel() {
 }
 
 #[tokio::test]
-async fn a_killed_codeyard_leaves_the_files_to_the_next_and_two_share_them() {
+async fn files_of_a_killed_codeyard_stay_for_the_next_and_two_share_them() {
     let Some(yard) = Yard::new().await else { return };
     let mut killed = yard.client().await;
     killed.run("open('/workspace/note', 'w').write('kept')").await;
@@ -136,7 +136,7 @@ async fn a_killed_codeyard_leaves_the_files_to_the_next_and_two_share_them() {
 }
 
 #[tokio::test]
-async fn what_images_need_is_named_where_it_is_missing() {
+async fn missing_requirements_of_images_are_named() {
     if !super::is_root() {
         println!("skipped: only root can hide programs and devices");
         return;

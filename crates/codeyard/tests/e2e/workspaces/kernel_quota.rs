@@ -1,4 +1,4 @@
-//! The quota of a workspace that the kernel holds; `cargo xtask machine` has a disk for it.
+//! The quota of a workspace that the kernel enforces; `cargo xtask machine` provides a disk for this.
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, run};
@@ -8,7 +8,7 @@ use super::quota::bytes_below;
 const QUOTA: &str = "[workspace]\nquota = \"10 MiB\"\ninodes = 200\nenforce = \"kernel\"\n";
 const DELETE_ALL: &str = "import os\nfor name in os.listdir('/workspace'): os.remove('/workspace/' + name)";
 
-/// An installation on a file system with project quotas, or nothing where the tests' directory has none.
+/// An installation on a file system with project quotas; `None` if the tests' directory has none.
 #[expect(
     clippy::print_stdout,
     reason = "the test runner keeps it for the person who asks why"
@@ -24,7 +24,7 @@ async fn installation() -> Option<Codeyard> {
     Some(codeyard)
 }
 
-/// Bytes on disk of all that the sessions wrote.
+/// Bytes on disk of all files of the sessions.
 fn kept(codeyard: &Codeyard) -> u64 {
     bytes_below(&codeyard.data_directory().join("workspaces/local"))
 }
@@ -45,7 +45,7 @@ async fn twenty_runs_of_20_mb_each_stay_within_10_mib_to_the_block() {
         );
         let bytes = kept(&client.codeyard);
         assert!(bytes <= 10 << 20, "run {number}: {bytes}");
-        // The first run takes all that there is; the kernel counts directories, too.
+        // The first run uses up the quota; the kernel counts directories, too.
         assert!(bytes > 9 << 20, "run {number}: {bytes}");
     }
     let ran = client.run(DELETE_ALL).await;
@@ -57,7 +57,7 @@ async fn twenty_runs_of_20_mb_each_stay_within_10_mib_to_the_block() {
 }
 
 #[tokio::test]
-async fn files_without_a_name_take_their_part_until_they_are_closed() {
+async fn unnamed_files_count_until_they_are_closed() {
     let Some(codeyard) = installation().await else {
         return;
     };
@@ -66,7 +66,7 @@ async fn files_without_a_name_take_their_part_until_they_are_closed() {
                 os.remove('/workspace/hidden')\n    held[-1].write(b'x' * 3_000_000)\n    os.fsync(held[-1])";
     let ran = client.run(code).await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
-    // The files have no name and still take all the room.
+    // The files have no name and still use up the quota.
     let write = "open('/workspace/more', 'wb', buffering=0).write(b'x' * 2_000_000)";
     let ran = client.run_in("another", write).await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
@@ -77,7 +77,7 @@ async fn files_without_a_name_take_their_part_until_they_are_closed() {
 }
 
 #[tokio::test]
-async fn sessions_and_processes_share_the_room_for_bytes_and_files() {
+async fn sessions_and_processes_share_the_quota_of_bytes_and_files() {
     let Some(codeyard) = installation().await else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Files of another user in a workspace: reported before a program meets them, with the command that repairs it.
+//! Files of another user in a workspace: reported before a program meets them, with the command that repairs them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -9,9 +9,9 @@ use test_support::{CodeClient, Codeyard, run};
 
 use super::{is_root, workspace};
 
-/// An ordinary user who has nothing else.
+/// An ordinary user id without other files.
 const USER: u32 = 58_473;
-/// The owner of sessions' files where the data directory is root's.
+/// The owner of sessions' files if the data directory is root's.
 const NOBODY: u32 = 65_534;
 
 #[expect(clippy::print_stderr, reason = "why a test has nothing to say")]
@@ -19,7 +19,8 @@ fn skip() {
     eprintln!("skipped: only root can give files to another user and run as one");
 }
 
-/// An installation whose workspace has a file of another user with this mode; `None` as an ordinary user, who can make none.
+/// An installation whose workspace has another user's file with this mode; `None` as an ordinary user, who cannot
+/// create one.
 async fn with_foreign_file(mode: u32) -> Option<Codeyard> {
     if !is_root() {
         skip();
@@ -40,7 +41,7 @@ fn command(message: &str) -> &str {
     rest.split_once('`').expect(message).0
 }
 
-/// Carries out a command that a message names.
+/// Runs a command named in a message.
 fn repair(message: &str) {
     let command = command(message).strip_prefix("sudo ").unwrap();
     #[expect(clippy::disallowed_methods, reason = "the test waits for the process's end")]
@@ -58,7 +59,7 @@ async fn owners(codeyard: &Codeyard) -> Value {
 }
 
 #[tokio::test]
-async fn no_program_runs_beside_a_file_of_another_user_that_is_closed_to_it() {
+async fn no_program_runs_beside_an_unreadable_file_of_another_user() {
     let Some(codeyard) = with_foreign_file(0o600).await else {
         return;
     };
@@ -81,7 +82,7 @@ async fn no_program_runs_beside_a_file_of_another_user_that_is_closed_to_it() {
 }
 
 #[tokio::test]
-async fn a_file_of_another_user_that_can_be_read_is_named_beside_the_first_result() {
+async fn a_readable_file_of_another_user_is_named_with_the_first_result() {
     let Some(codeyard) = with_foreign_file(0o644).await else {
         return;
     };
@@ -102,7 +103,7 @@ async fn a_file_of_another_user_that_can_be_read_is_named_beside_the_first_resul
 }
 
 #[tokio::test]
-async fn an_ordinary_user_after_root_is_told_what_to_do() {
+async fn an_ordinary_user_after_root_gets_a_remedy() {
     if !is_root() {
         return skip();
     }
@@ -139,7 +140,7 @@ async fn a_data_directory_that_root_has_closed_is_named_with_its_repair() {
     let home = codeyard.directory().join("of-user");
     fs::create_dir(&home).unwrap();
     chown(&home, Some(USER), Some(USER)).unwrap();
-    // As `sudo codeyard run` leaves it where HOME stays.
+    // As `sudo codeyard run` leaves the directory if HOME stays.
     let codeyard = codeyard.data(home.join("share/codeyard"));
     let ended = run(&codeyard, &["run", "-"], "1").await;
     assert_eq!(ended.code, 0, "{ended:?}");

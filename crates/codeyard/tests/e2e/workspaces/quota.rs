@@ -1,4 +1,4 @@
-//! The quota of a workspace where no kernel holds it: before, during and after each run.
+//! The quota of a workspace without kernel quotas: before, during and after each run.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::json;
 use test_support::{CodeClient, Codeyard, run};
 
 const QUOTA: &str = "[workspace]\nquota = \"10 MiB\"\ninodes = 200\n";
-/// What sessions' own bookkeeping takes beside the files of programs.
+/// Bytes of the sessions' own bookkeeping besides programs' files.
 const OWN: u64 = 512 * 1024;
 
 /// Bytes on disk of all files below a directory.
@@ -53,7 +53,7 @@ async fn twenty_runs_of_20_mb_each_stay_within_a_quota_of_10_mib() {
 async fn over_its_quota_a_session_can_only_delete() {
     let codeyard = Codeyard::new().unwrap().settings(QUOTA);
     let mut client = CodeClient::of(codeyard).await;
-    // Several files, each small enough, written before anybody can look.
+    // Several files, each below the limit, written before the host can measure.
     let code = "for n in range(8): open(f'/workspace/f{n}', 'wb').write(b'x' * 4_000_000)";
     let ran = client.run(code).await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
@@ -74,7 +74,7 @@ async fn over_its_quota_a_session_can_only_delete() {
 }
 
 #[tokio::test]
-async fn files_without_a_name_count_as_long_as_they_are_open() {
+async fn unnamed_files_count_while_they_are_open() {
     let codeyard = Codeyard::new().unwrap().settings(QUOTA);
     let mut client = CodeClient::of(codeyard).await;
     let hold = "import os\nheld = []\nfor n in range(3):\n    held.append(open('/workspace/hidden', 'wb'))\n    \

@@ -1,4 +1,4 @@
-//! A read-only mount gives bytes and nothing else, as root and as an ordinary user, and each run sees it as it is.
+//! A read-only mount gives only bytes, to root and to an ordinary user, and each run sees its present state.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -11,10 +11,10 @@ use test_support::{CodeClient, Codeyard, Mode as Guarantees, run};
 
 use super::{is_root, user_directory};
 
-/// An ordinary user whom nobody else is.
+/// An ordinary user id without other processes.
 const USER: u32 = 58_473;
 
-/// Codeyards of this user and, for root, of an ordinary one.
+/// Codeyards of this user and, as root, of an ordinary one.
 pub(super) fn codeyards() -> Vec<(&'static str, Codeyard)> {
     let mut all = vec![("this user", Codeyard::new().unwrap())];
     if is_root() {
@@ -40,7 +40,7 @@ pub(super) async fn client(who: &str, codeyard: Codeyard, folder: &Path, mode: &
     CodeClient::of(codeyard).await
 }
 
-/// Gives a directory and all below it to the ordinary user, other file systems left aside.
+/// Gives a directory and everything below to the ordinary user, except other file systems.
 fn give(path: &Path) {
     chown(path, Some(USER), Some(USER)).unwrap();
     let found = path.symlink_metadata().unwrap();
@@ -59,7 +59,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// What a folder of a host holds beside bytes, with the host's ends of it.
+/// Objects of a host's folder besides files, with the host's ends.
 struct Traps {
     listeners: Vec<UnixListener>,
     mailbox: UnixDatagram,
@@ -103,7 +103,7 @@ impl Traps {
         }
     }
 
-    /// Nothing has arrived, and the host gets the lock that a program holds too.
+    /// Checks that nothing has arrived, and that the host gets a lock that a program holds too.
     fn check_untouched(&self, who: &str) {
         for listener in &self.listeners {
             assert!(listener.accept().is_err(), "{who}: a connection");
@@ -119,11 +119,11 @@ impl Traps {
     }
 }
 
-/// Tries all of it; its result is what each attempt met.
+/// Tries all of them; returns the result of each attempt.
 const ATTEMPTS: &str = include_str!("read_only/attempts.py");
 
 #[tokio::test]
-async fn no_socket_fifo_or_lock_of_the_host_is_reached_through_a_read_only_mount() {
+async fn no_socket_fifo_or_lock_of_the_host_is_reachable_through_a_read_only_mount() {
     for (who, codeyard) in codeyards() {
         let folder = user_directory(&codeyard, "folder");
         let traps = Traps::set(&folder);
@@ -160,7 +160,7 @@ async fn no_socket_and_no_fifo_is_made_in_a_writable_mount() {
 }
 
 #[tokio::test]
-async fn each_run_sees_what_became_of_a_read_only_mount_since_the_one_before() {
+async fn each_run_sees_changes_of_a_read_only_mount() {
     for (who, codeyard) in codeyards() {
         let folder = user_directory(&codeyard, "folder");
         fs::write(folder.join("gone"), "old").unwrap();
@@ -208,7 +208,7 @@ async fn a_mount_that_vanishes_or_becomes_a_link_fails_runs_by_name_until_it_is_
     }
 }
 
-/// Neither the open session nor a new one runs anything; each says which folder is in the way, and why.
+/// Neither the open session nor a new one runs a program; the error names the folder and the reason.
 async fn check_refused(client: &mut CodeClient, folder: &Path, cause: &str) {
     for session in ["default", "new"] {
         let ran = client.run_in(session, "print('ran')").await;
@@ -220,7 +220,7 @@ async fn check_refused(client: &mut CodeClient, folder: &Path, cause: &str) {
     }
 }
 
-/// Runs a program that sees the folder without an overlay, and is told so.
+/// Runs a program that sees the folder without an overlay, and checks the warning.
 async fn check_plain(codeyard: &Codeyard, folder: &Path) {
     let mount = format!("{}:/data", folder.display());
     let command = ["run", "-", "--mount", &mount];
@@ -232,7 +232,7 @@ async fn check_plain(codeyard: &Codeyard, folder: &Path) {
 }
 
 #[tokio::test]
-async fn a_kernel_without_overlays_promises_nothing_of_read_only_mounts_and_says_so() {
+async fn without_overlays_the_doctor_promises_nothing_of_read_only_mounts() {
     let codeyard = Codeyard::new().unwrap();
     let mode = Guarantees::of(&codeyard).await.unwrap();
     let refuse = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/kernels/refuse.py");
@@ -248,7 +248,7 @@ async fn a_kernel_without_overlays_promises_nothing_of_read_only_mounts_and_says
     if !(mode.own_users && mode.groups) {
         return eprintln!("skipped: tenants cannot be kept apart here in any case");
     }
-    // Without files that are kept, no quota of the kernel is asked for.
+    // Without stored files, no kernel quota is required.
     let codeyard =
         codeyard.settings("[sandbox]\nrequire = \"tenant-isolation\"\n[workspace]\nenabled = false\n");
     let mount = format!("{}:/data", folder.display());
@@ -261,7 +261,7 @@ async fn a_kernel_without_overlays_promises_nothing_of_read_only_mounts_and_says
 }
 
 #[tokio::test]
-async fn a_file_system_that_refuses_an_overlay_is_shown_plain_and_named() {
+async fn a_file_system_that_refuses_an_overlay_is_mounted_plain_and_named() {
     if !is_root() {
         return eprintln!("skipped: only root mounts what an overlay refuses as its lower layer");
     }
@@ -271,7 +271,8 @@ async fn a_file_system_that_refuses_an_overlay_is_shown_plain_and_named() {
     fs::create_dir(&empty).unwrap();
     codeyard.command(["mcp"]).unwrap();
     give(codeyard.directory());
-    // The kernel stacks two overlays and no third. Root needs idmapped mounts of its folders, which overlays do not have.
+    // The kernel stacks two overlays, but not a third. Root needs idmapped mounts of its folders, which overlays
+    // lack.
     let (folder_shown, empty) = (folder.display(), empty.display());
     let script = format!(
         "set -e; for layer in 1 2; do mount -t overlay overlay -o lowerdir={folder_shown}:{empty} {folder_shown}; done; \
@@ -283,7 +284,7 @@ async fn a_file_system_that_refuses_an_overlay_is_shown_plain_and_named() {
 }
 
 #[tokio::test]
-async fn what_is_mounted_below_a_read_only_mount_is_named_and_not_shown() {
+async fn a_mount_below_a_read_only_mount_is_named_and_hidden() {
     if !is_root() {
         return eprintln!("skipped: only root mounts something below a folder");
     }

@@ -1,4 +1,4 @@
-//! `/scratch` and `/results`: the same for all languages of a session name, gone or kept when the session has ended.
+//! `/scratch` and `/results`: shared by all languages of a session name, deleted or kept at the session's end.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ async fn typescript(client: &mut CodeClient, session: &str, code: &str) -> Ran {
         .await
 }
 
-/// The settings of each backend on which sessions keep files.
+/// The settings of each backend whose sessions keep files.
 fn backends() -> Vec<&'static str> {
     let mut settings = vec![""];
     if !super::is_root() {
@@ -56,7 +56,7 @@ async fn both_languages_of_a_session_and_the_host_see_the_same_files() {
 }
 
 #[tokio::test]
-async fn scratch_survives_a_lost_guest_and_goes_with_the_session() {
+async fn scratch_survives_a_lost_guest_and_is_deleted_with_the_session() {
     let codeyard = Codeyard::with_stub().unwrap().settings("[sessions]\nmax = 2\n");
     let mut client = CodeClient::of(codeyard).await;
     client.run_in("one", "write_file('a', 'kept')").await;
@@ -67,13 +67,13 @@ async fn scratch_survives_a_lost_guest_and_goes_with_the_session() {
     client
         .run_in("one", "open('/results/r', 'w').write('stays')")
         .await;
-    // Two others make the first one end.
+    // Two other sessions evict the first one.
     for name in ["two", "three"] {
         client.run_in(name, "return 1").await;
     }
     let one = session(&client.codeyard, "one");
     let is_gone = || (!one.join("scratch").exists()).then_some(());
-    wait_until("the scratch files go", is_gone).await;
+    wait_until("the scratch files are deleted", is_gone).await;
     assert_eq!(std::fs::read_to_string(one.join("results/r")).unwrap(), "stays");
     let ran = client
         .run_in(
@@ -88,7 +88,7 @@ async fn scratch_survives_a_lost_guest_and_goes_with_the_session() {
     assert!(!two.exists() && !session(&codeyard, "one").join("scratch").exists());
 }
 
-/// What a program does to the directories themselves harms only the files of its own session.
+/// A program's changes to the directories themselves affect only its own session's files.
 #[tokio::test]
 async fn a_program_that_replaces_its_directories_finds_new_ones() {
     let mut client = CodeClient::with_stub().await;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a program as a user without rights:  as-ordinary-user.sh UID CHECKOUT PROGRAM [ARGUMENT...]
-# Where a directory above the checkout is closed to that user (a home, usually), the program gets a mount namespace of its
-# own in which only that directory is replaced by an empty one that leads to the checkout; all paths stay the same.
+# If that user cannot enter a directory above the checkout (usually a home), the program gets its own mount namespace.
+# There an empty directory that leads to the checkout replaces the closed one; all paths stay the same.
 set -euo pipefail
 user=$1 checkout=$2
 shift 2

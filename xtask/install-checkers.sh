@@ -10,7 +10,7 @@ typescript=typescript@5.9.3
 tokenizer=js-tiktoken@1.0.21
 
 python=$(PATH=${PYTHON_PATH:-$PATH} command -v python3) || { echo "install-checkers.sh: python3 is missing" >&2; exit 1; }
-# Installed once for these versions, this Python and this place: scripts hold paths.
+# Installed once for these versions, this Python and this directory, because scripts contain paths.
 wanted="$dir $mypy $typescript $tokenizer $python $("$python" -V)"
 stamp=$dir/.installed
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then

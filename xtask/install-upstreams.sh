@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs nine real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them;
-# and remote.json: how three of them are started as remote servers, with {port} in the place of their port;
-# and older.json: earlier releases of four, which answer in JSON without an output schema.
+# Installs nine real, public MCP servers for the tests, which work offline and without keys. Writes beside them mcp.json;
+# remote.json: commands that start three of them as remote servers, with {port} for the port;
+# older.json: earlier releases of four, which answer in JSON without an output schema.
 # Usage: install-upstreams.sh DIR   (about 300 MB; done once; needs npm, git and python3 with venv)
 # PYTHON_PATH, if given, is the search path on which python3 is looked up.
 set -euo pipefail
@@ -17,7 +17,7 @@ legacy=('mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1       
         mcp-server-time==2025.9.25)                                                      # an earlier release, see above
 
 python=$(PATH=${PYTHON_PATH:-$PATH} command -v python3) || { echo "install-upstreams.sh: python3 is missing" >&2; exit 1; }
-# Installed once for these versions, this Python and this place: scripts of both kinds hold paths.
+# Installed once for these versions, this Python and this directory, because scripts of both kinds contain paths.
 wanted="$dir ${node_packages[*]} ${older_packages[*]} ${modern[*]} ${legacy[*]} $python $("$python" -V)"
 stamp=$dir/.installed
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
@@ -36,7 +36,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
   printf %s "$wanted" >"$stamp"
 fi
 
-# What the servers work on, as good as new; each test takes a copy of it.
+# The servers' data in its initial state; each test copies it.
 rm -rf "$dir/data"
 mkdir -p "$dir/data/files" "$dir/data/repo"
 (

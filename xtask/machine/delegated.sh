@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a program as a user without rights, alone in a control group that this user may divide, as systemd does with
+# Runs a program as an unprivileged user, alone in a control group that this user may divide, as systemd does with
 # `Delegate=cpu memory pids`:  delegated.sh UID CHECKOUT PROGRAM [ARGUMENT...]
 set -euo pipefail
 user=$1

@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# First process of `cargo xtask machine`: mounts the host's files read-only below a layer in memory and goes on there.
+# First process of `cargo xtask machine`: mounts the host's files read-only below a layer in memory and continues there.
 set -e
 /bin/busybox mkdir -p /proc /sys /dev /host /layer /root /tmp
 /bin/busybox --install -s /bin
@@ -16,6 +16,6 @@ mount -t overlay -o lowerdir=/host,upperdir=/layer/upper,workdir=/layer/work roo
 ip link set lo up
 
 for place in proc sys dev; do mount --move "/$place" "/root/$place"; done
-# The task wrote where the checkout and the machine's own files are.
+# The task wrote the paths of the checkout and of the machine's own files.
 { read -r checkout && read -r place && read -r data && read -r user; } </settings
 exec switch_root /root /bin/bash "$checkout/xtask/machine/inside.sh" "$checkout" "$place" "$data" "$user"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # First process once the host's files are the root:  inside.sh CHECKOUT PLACE DATA USER
-# Lays out the machine as Debian does, runs the steps in PLACE/steps and reports each one's status to the host.
+# Sets up the machine like Debian, runs the steps in PLACE/steps and reports each status to the host.
 set -u
 checkout=$1 place=$2 data=$3 user=$4
 stty -F /dev/hvc0 -opost
@@ -25,14 +25,14 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ln -sfn /proc/self/fd /dev/fd
 ulimit -n 1048576
 
-# Modules that the kernel asks for come from the unpacked package, by busybox's modprobe.
+# Busybox's modprobe loads modules from the unpacked package.
 mkdir -p /lib/modules
 mount --bind "$place/debian/lib/modules" /lib/modules
 ln -s "$place/debian/bin/busybox" /run/modprobe
 echo /run/modprobe >/proc/sys/kernel/modprobe
 modprobe -a ext4 quota_v2 loop
 
-# All that tests write is on a file system with project quotas.
+# Tests write only to a file system with project quotas.
 mkdir -p /data
 mount -t ext4 -o prjquota /dev/vda /data
 mkdir -m 1777 /data/tmp
@@ -41,7 +41,7 @@ mkdir -p /data/root /data/home/codeyard
 ln -s "$data/python" /data/home/codeyard/python
 chown -R --no-dereference "$user:$user" /data/home
 export CODEYARD_QUOTA_PLACE=/data/tmp
-# An emulated processor starts one sandbox at a time within the time that codeyard has for it, not two.
+# An emulated processor can start one sandbox within codeyard's time limit, but not two at once.
 grep -q 'QEMU TCG' /proc/cpuinfo && export RUST_TEST_THREADS=1 || export RUST_TEST_THREADS=2
 set +e
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows that a control group's `io.max` binds here: 16 MiB written to the data disk at 4 MiB/s take at least three seconds,
-# and without the bound a third of that at most.
+# Shows that a control group's `io.max` binds: writing 16 MiB to the data disk at 4 MiB/s takes at least three seconds,
+# and without the limit at most a third of that.
 set -euo pipefail
 groups=/sys/fs/cgroup own=/sys/fs/cgroup/io-max file=$(mktemp -p /data)
 rate=$((4 << 20))

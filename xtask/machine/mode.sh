@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that a `codeyard doctor --json` finds this mode, and control groups of version 2 that bind:
+# Checks that `codeyard doctor --json` finds this mode, and effective control groups of version 2:
 # mode.sh MODE COMMAND [ARGUMENT...]
 set -euo pipefail
 mode=$1

@@ -24,7 +24,7 @@ def main():
         session.feed_run("1 + 1")
 
     def call():
-        # A new session, because one allows a thousand calls in all; opening it is not timed.
+        # A new session, because a session allows a thousand calls; opening is not timed.
         with pool.checkout() as other:
             full = seconds(lambda: other.feed_run(PROGRAM, external_lookup={"echo": lambda message: message}))
             return (full - seconds(lambda: other.feed_run("1 + 1"))) / CALLS

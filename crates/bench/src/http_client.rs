@@ -21,7 +21,7 @@ pub struct Listening {
 
 /// The address and the credentials of a client.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct ClientTarget {
     pub path: String,
     pub token: Option<String>,
 }
@@ -29,7 +29,7 @@ pub struct Door {
 pub struct HttpClient {
     stream: BufReader<TcpStream>,
     address: String,
-    door: Door,
+    target: ClientTarget,
     session: Option<String>,
     next_id: u64,
 }
@@ -71,20 +71,20 @@ impl Listening {
 
     /// A client of `codeyard mcp`.
     pub fn connect(&self) -> Result<HttpClient> {
-        self.connect_to(Door {
+        self.connect_to(ClientTarget {
             path: "/mcp".to_owned(),
             token: None,
         })
     }
 
-    pub fn connect_to(&self, door: Door) -> Result<HttpClient> {
+    pub fn connect_to(&self, target: ClientTarget) -> Result<HttpClient> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         Ok(HttpClient {
             stream: BufReader::new(stream),
             address: self.address.clone(),
-            door,
+            target,
             session: None,
             next_id: 0,
         })
@@ -134,7 +134,7 @@ impl HttpClient {
     /// Posts a body to the client's address; returns the answer's body.
     pub fn post(&mut self, message: &Value) -> Result<String> {
         let body = message.to_string();
-        let path = self.door.path.clone();
+        let path = self.target.path.clone();
         let head = format!(
             "POST {path} HTTP/1.1\r\naccept: application/json, text/event-stream\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n",
@@ -149,7 +149,7 @@ impl HttpClient {
     }
 
     fn send(&mut self, head: &str, body: &str) -> Result<String> {
-        let token = self.door.token.as_ref();
+        let token = self.target.token.as_ref();
         let token = token.map(|token| format!("authorization: Bearer {token}\r\n"));
         let session = self
             .session

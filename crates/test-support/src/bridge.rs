@@ -19,7 +19,7 @@ pub struct BridgeClient {
 
 /// The whole `CallToolResult` of one call of `run_python`.
 #[derive(Debug, Clone)]
-pub struct Bridged(pub Value);
+pub struct BridgeResult(pub Value);
 
 // === impl BridgeClient ===
 
@@ -49,7 +49,7 @@ impl BridgeClient {
 
     /// Runs a program without servers.
     #[track_caller]
-    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = Bridged> + use<'a> {
+    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = BridgeResult> + use<'a> {
         self.call(json!({"code": code}))
     }
 
@@ -59,17 +59,17 @@ impl BridgeClient {
         &'a mut self,
         servers: &[&str],
         code: &str,
-    ) -> impl Future<Output = Bridged> + use<'a> {
+    ) -> impl Future<Output = BridgeResult> + use<'a> {
         self.call(json!({"code": code, "servers": servers}))
     }
 
     /// Calls `run_python` with these arguments.
     #[track_caller]
-    pub fn call(&mut self, arguments: Value) -> impl Future<Output = Bridged> + use<'_> {
+    pub fn call(&mut self, arguments: Value) -> impl Future<Output = BridgeResult> + use<'_> {
         let caller = std::panic::Location::caller();
         async move {
             let answer = self.mcp.call_tool("run_python", arguments).await;
-            Bridged(answer.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
+            BridgeResult(answer.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
         }
     }
 
@@ -81,13 +81,13 @@ impl BridgeClient {
     }
 
     /// Waits for the result of a started call.
-    pub async fn answered(&mut self, id: &Value) -> Bridged {
+    pub async fn answered(&mut self, id: &Value) -> BridgeResult {
         let answered = async {
             let mut answer = self.mcp.answer(id).await?;
             let result = answer.get_mut("result").map(Value::take);
             result.with_context(|| format!("no result: {answer}"))
         };
-        Bridged(
+        BridgeResult(
             answered
                 .await
                 .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")),
@@ -115,7 +115,7 @@ impl BridgeClient {
         &'a mut self,
         code: &'a str,
         said: &'a [&str],
-    ) -> impl Future<Output = Bridged> + 'a {
+    ) -> impl Future<Output = BridgeResult> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let answer = self.run_with(&["stub"], code).await;
@@ -146,9 +146,9 @@ impl BridgeClient {
     }
 }
 
-// === impl Bridged ===
+// === impl BridgeResult ===
 
-impl Bridged {
+impl BridgeResult {
     /// The text that a model reads.
     pub fn text(&self) -> &str {
         self.0["content"][0]["text"].as_str().unwrap_or_default()

@@ -17,7 +17,7 @@ pub struct CodeClient {
 
 /// The whole `CallToolResult` of one call of `execute_code`.
 #[derive(Debug, Clone)]
-pub struct Ran(pub Value);
+pub struct CodeResult(pub Value);
 
 // === impl CodeClient ===
 
@@ -40,23 +40,23 @@ impl CodeClient {
 
     /// Runs a program in the default session.
     #[track_caller]
-    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = Ran> + use<'a> {
+    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = CodeResult> + use<'a> {
         self.execute(json!({"code": code}))
     }
 
     /// Runs a program in this session.
     #[track_caller]
-    pub fn run_in<'a>(&'a mut self, session: &str, code: &str) -> impl Future<Output = Ran> + use<'a> {
+    pub fn run_in<'a>(&'a mut self, session: &str, code: &str) -> impl Future<Output = CodeResult> + use<'a> {
         self.execute(json!({"code": code, "session": session}))
     }
 
     /// Calls `execute_code` with these arguments.
     #[track_caller]
-    pub fn execute(&mut self, arguments: Value) -> impl Future<Output = Ran> + use<'_> {
+    pub fn execute(&mut self, arguments: Value) -> impl Future<Output = CodeResult> + use<'_> {
         let caller = std::panic::Location::caller();
         async move {
             let ran = self.mcp.call_tool("execute_code", arguments).await;
-            Ran(ran.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
+            CodeResult(ran.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
         }
     }
 
@@ -68,15 +68,16 @@ impl CodeClient {
     }
 
     /// Waits for the result of a started call.
-    pub async fn ran(&mut self, id: &Value) -> Ran {
+    pub async fn ran(&mut self, id: &Value) -> CodeResult {
         let ran = async {
             let mut answer = self.mcp.answer(id).await?;
             let result = answer.get_mut("result").map(Value::take);
             result.with_context(|| format!("no result: {answer}"))
         };
-        Ran(ran
-            .await
-            .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")))
+        CodeResult(
+            ran.await
+                .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")),
+        )
     }
 
     /// Calls `search_tools`; returns the whole `CallToolResult`.
@@ -111,9 +112,9 @@ impl CodeClient {
     }
 }
 
-// === impl Ran ===
+// === impl CodeResult ===
 
-impl Ran {
+impl CodeResult {
     /// The structured content.
     pub fn fields(&self) -> &Value {
         &self.0["structuredContent"]

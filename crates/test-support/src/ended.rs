@@ -6,7 +6,7 @@ use crate::Codeyard;
 
 /// A command that has ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct CommandOutput {
     /// Its standard output.
     pub out: String,
     /// Its standard error.
@@ -16,10 +16,10 @@ pub struct Ended {
 }
 
 /// Runs a command to its end; its output must be UTF-8.
-pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
+pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> CommandOutput {
     let ended = async {
         let output = codeyard.run_with_input(args, input).await?;
-        anyhow::Ok(Ended {
+        anyhow::Ok(CommandOutput {
             out: String::from_utf8(output.stdout)?,
             err: String::from_utf8(output.stderr)?,
             code: output.status.code().unwrap_or(-1),
@@ -28,7 +28,7 @@ pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
     ended.await.unwrap_or_else(|error| panic!("{args:?}: {error:#}"))
 }
 
-impl Ended {
+impl CommandOutput {
     /// Its standard output, parsed as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))

@@ -52,14 +52,14 @@ mod traces;
 mod upstreams;
 mod wait;
 
-pub use bridge::{BridgeClient, Bridged};
+pub use bridge::{BridgeClient, BridgeResult};
 pub use checkers::checkers;
 pub use client::{Era, McpClient};
 pub use client_libraries::{ClientLibrary, client_libraries};
-pub use code::{CodeClient, Ran};
+pub use code::{CodeClient, CodeResult};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
-pub use ended::{Ended, run};
+pub use ended::{CommandOutput, run};
 pub use fake_environment::FakeEnvironment;
 pub use gateway_load::{GatewayLoad, WorkingLoad};
 pub use isolation::{IsolationReport, IsolationScale, isolation};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use types::Limit;
 
-use crate::{CodeClient, Codeyard, Mode, Ran};
+use crate::{CodeClient, CodeResult, Codeyard, Mode};
 
 pub use exhaustion::{EXHAUSTIONS, Exhaustion};
 pub use table::{CASES, Case};
@@ -127,7 +127,7 @@ impl Case {
     }
 
     /// Runs a program; repeats it if the busy machine did not let it stop within the grace.
-    async fn execute(&self, client: &mut CodeClient, way: Way, code: &str, session: &str) -> Ran {
+    async fn execute(&self, client: &mut CodeClient, way: Way, code: &str, session: &str) -> CodeResult {
         let mut arguments = json!({"code": code, "session": session});
         if way == Way::Call {
             let value: Value = serde_json::from_str(self.value).unwrap_or_default();
@@ -168,7 +168,7 @@ impl Exhaustion {
 }
 
 /// How a run ended: its status and the limit that ended it.
-pub fn outcome(ran: &Ran) -> String {
+pub fn outcome(ran: &CodeResult) -> String {
     match ran.fields()["limit"].as_str() {
         Some(limit) => format!("{}: {limit}", ran.status()),
         None => ran.status().to_owned(),
@@ -176,6 +176,6 @@ pub fn outcome(ran: &Ran) -> String {
 }
 
 /// Whether the session is `kept` or `lost`.
-pub fn fate(ran: &Ran) -> &str {
+pub fn fate(ran: &CodeResult) -> &str {
     ran.fields()["session_state"].as_str().unwrap_or("kept")
 }

@@ -11,7 +11,7 @@ use test_support::Codeyard;
 use super::clients::{WARM, execute, open};
 use super::http::{self, run};
 use crate::figures::{Figure, Samples, Unit};
-use crate::http_client::{Door, HttpClient, Listening};
+use crate::http_client::{ClientTarget, HttpClient, Listening};
 use crate::processes;
 use crate::setting::Setting;
 
@@ -117,7 +117,7 @@ impl<'a> Admin<'a> {
 
     /// A client of this path.
     pub fn at(&self, path: &str) -> Result<HttpClient> {
-        self.listening.connect_to(Door {
+        self.listening.connect_to(ClientTarget {
             path: path.to_owned(),
             token: Some(self.token.clone()),
         })
@@ -139,7 +139,7 @@ impl<'a> Admin<'a> {
             accounts.post(&user)?;
             let created: Value = serde_json::from_str(&tokens.post(&user)?)?;
             let token = created["token"].as_str().context("a token")?;
-            let mut client = self.listening.connect_to(Door {
+            let mut client = self.listening.connect_to(ClientTarget {
                 path: "/servers/bench/mcp".to_owned(),
                 token: Some(token.to_owned()),
             })?;

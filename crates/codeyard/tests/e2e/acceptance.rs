@@ -13,7 +13,7 @@ mod upstreams;
 
 use std::time::Duration;
 
-use test_support::{CodeClient, Ran};
+use test_support::{CodeClient, CodeResult};
 
 /// Runs a program that must complete with exactly this output.
 async fn check(code: &str, stdout: &str) {
@@ -21,7 +21,7 @@ async fn check(code: &str, stdout: &str) {
 }
 
 /// Runs a program that must fail, and returns the result; checks that the server stays healthy.
-async fn fails(code: &str) -> Ran {
+async fn fails(code: &str) -> CodeResult {
     let mut client = CodeClient::with_stub().await;
     let ran = client.run(code).await;
     assert_eq!((ran.status(), ran.is_error()), ("failed", true), "{ran:?}");

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, codeyard_binary};
+use test_support::{Codeyard, CommandOutput, codeyard_binary};
 use tokio::process::Command;
 
 /// Longest run of a command.
@@ -130,13 +130,13 @@ impl Home {
         command
     }
 
-    pub(crate) async fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) async fn run(&self, args: &[&str]) -> CommandOutput {
         ended(self.command(args)).await
     }
 
     /// Runs a command that must succeed.
     #[track_caller]
-    pub(crate) fn done<'a>(&'a self, args: &'a [&'a str]) -> impl Future<Output = Ended> + 'a {
+    pub(crate) fn done<'a>(&'a self, args: &'a [&'a str]) -> impl Future<Output = CommandOutput> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let ended = self.run(args).await;
@@ -163,12 +163,12 @@ impl Home {
     }
 }
 
-pub(crate) async fn ended(mut command: Command) -> Ended {
+pub(crate) async fn ended(mut command: Command) -> CommandOutput {
     let output = tokio::time::timeout(PATIENCE, command.output())
         .await
         .unwrap()
         .unwrap();
-    Ended {
+    CommandOutput {
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
         code: output.status.code().unwrap_or(-1),

@@ -7,7 +7,7 @@ mod nine;
 mod nuisances;
 mod parallel;
 
-use test_support::{CodeClient, Ran, descendants};
+use test_support::{CodeClient, CodeResult, descendants};
 
 /// The servers below a codeyard: each has one supervisor.
 fn running_servers(client: &CodeClient) -> usize {
@@ -20,7 +20,7 @@ fn running_servers(client: &CodeClient) -> usize {
 
 /// Checks that the run completed; returns its result.
 #[track_caller]
-fn completed(ran: &Ran) -> &serde_json::Value {
+fn completed(ran: &CodeResult) -> &serde_json::Value {
     assert_eq!(ran.status(), "completed", "{}", ran.shown());
     ran.result()
 }

@@ -11,7 +11,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 use test_support::limits::{Way, conform, endure};
-use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition};
+use test_support::{CodeClient, CodeResult, Codeyard, Mode, ServerDefinition};
 use types::Limit;
 
 const BACKEND: &str = "[sandbox]\nbackend = \"landlock\"\n";
@@ -40,7 +40,7 @@ async fn check(client: &mut CodeClient, code: &str, expected: Value) {
 }
 
 /// Checks the result of a run, and that this backend ran it.
-fn check_completed(ran: &Ran, code: &str, expected: &Value) {
+fn check_completed(ran: &CodeResult, code: &str, expected: &Value) {
     assert_eq!(
         (ran.status(), ran.result()),
         ("completed", expected),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
+use test_support::{CodeClient, Codeyard, CommandOutput, ServerDefinition, run};
 
 /// The description of `crm.find` after two customers were found.
 const OBSERVED: &str =
@@ -41,7 +41,7 @@ async fn check_shown(codeyard: &Codeyard, expected: &str) {
     );
 }
 
-async fn learned(codeyard: &Codeyard, args: &[&str]) -> Ended {
+async fn learned(codeyard: &Codeyard, args: &[&str]) -> CommandOutput {
     run(codeyard, &[&["tools", "learned"], args].concat(), "").await
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use test_support::oauth::{Guarded, Login, LoginEnded, browse};
-use test_support::{Codeyard, Ended, Way, run};
+use test_support::{Codeyard, CommandOutput, Way, run};
 
 /// A call of the server's tool.
 const CALL: [&str; 3] = ["call", "far.add", r#"{"a": 2, "b": 3}"#];
@@ -56,23 +56,23 @@ impl Yard {
         yard
     }
 
-    async fn run(&self, arguments: &[&str]) -> Ended {
+    async fn run(&self, arguments: &[&str]) -> CommandOutput {
         run(&self.codeyard, arguments, "").await
     }
 
     /// Calls a tool of the server in a separate process.
-    async fn call(&self) -> Ended {
+    async fn call(&self) -> CommandOutput {
         self.run(&CALL).await
     }
 
     #[track_caller]
-    fn works(called: &Ended) {
+    fn works(called: &CommandOutput) {
         assert_eq!(called.code, 0, "{}", called.err);
         assert!(called.out.contains('5'), "{}", called.out);
     }
 
     #[track_caller]
-    fn fails(called: &Ended, expected: &str) {
+    fn fails(called: &CommandOutput, expected: &str) {
         assert_eq!(called.code, 4, "{}{}", called.out, called.err);
         assert!(called.err.contains(expected), "{expected}\n---\n{}", called.err);
     }

@@ -8,7 +8,7 @@ mod lives;
 mod tls;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, RemoteServer, Way};
+use test_support::{CodeClient, CodeResult, Codeyard, RemoteServer, Way};
 
 const WAYS: [Way; 3] = [Way::Modern, Way::Legacy, Way::Sse];
 
@@ -23,7 +23,7 @@ async fn with_entry(entry: Value) -> CodeClient {
 
 /// Checks that the run completed with this result.
 #[track_caller]
-fn check(ran: &Ran, expected: &Value) {
+fn check(ran: &CodeResult, expected: &Value) {
     assert_eq!(ran.status(), "completed", "{}", ran.shown());
     assert_eq!(ran.result(), expected);
 }

@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, Era, McpClient, stub_server};
+use test_support::{Codeyard, CommandOutput, Era, McpClient, stub_server};
 
 /// Longest run of a command.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -57,7 +57,7 @@ impl Yard {
     }
 
     /// Runs a command with this file.
-    pub(crate) async fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) async fn run(&self, args: &[&str]) -> CommandOutput {
         // `--` and its words must come last.
         let mut command = self
             .codeyard
@@ -65,7 +65,7 @@ impl Yard {
             .unwrap();
         let output = command.args(args).stdin(Stdio::null()).output();
         let output = tokio::time::timeout(PATIENCE, output).await.unwrap().unwrap();
-        Ended {
+        CommandOutput {
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
             code: output.status.code().unwrap_or(-1),
@@ -74,7 +74,7 @@ impl Yard {
 
     /// Runs a command that must succeed.
     #[track_caller]
-    pub(crate) fn done<'a>(&'a self, args: &'a [&str]) -> impl Future<Output = Ended> + 'a {
+    pub(crate) fn done<'a>(&'a self, args: &'a [&str]) -> impl Future<Output = CommandOutput> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let ended = self.run(args).await;

@@ -9,10 +9,10 @@ mod programs;
 mod sessions;
 
 use serde_json::json;
-use test_support::{CodeClient, Ran};
+use test_support::{CodeClient, CodeResult};
 
 /// Runs a program in the client's default session of the shell.
-pub async fn run(client: &mut CodeClient, code: &str) -> Ran {
+pub async fn run(client: &mut CodeClient, code: &str) -> CodeResult {
     client.execute(json!({"code": code, "language": "shell"})).await
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use test_support::{Codeyard, Ended, run};
+use test_support::{Codeyard, CommandOutput, run};
 
 mod examples;
 
@@ -13,7 +13,7 @@ fn samples() -> PathBuf {
 }
 
 /// Runs a task on the tools of a directory.
-async fn task_on(codeyard: &Codeyard, tools: &Path, text: &str, options: &[&str]) -> Ended {
+async fn task_on(codeyard: &Codeyard, tools: &Path, text: &str, options: &[&str]) -> CommandOutput {
     let tools = tools.to_str().unwrap();
     run(
         codeyard,
@@ -23,12 +23,12 @@ async fn task_on(codeyard: &Codeyard, tools: &Path, text: &str, options: &[&str]
     .await
 }
 
-async fn task(text: &str, options: &[&str]) -> Ended {
+async fn task(text: &str, options: &[&str]) -> CommandOutput {
     task_on(&Codeyard::new().unwrap(), &samples(), text, options).await
 }
 
 /// Checks a task's end and that the output contains all of these.
-async fn check(text: &str, options: &[&str], code: i32, expected: &[&str]) -> Ended {
+async fn check(text: &str, options: &[&str], code: i32, expected: &[&str]) -> CommandOutput {
     let ended = task(text, options).await;
     assert_eq!(ended.code, code, "{text}: {ended:?}");
     let told = format!("{}{}", ended.out, ended.err);

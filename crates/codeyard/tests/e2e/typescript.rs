@@ -10,10 +10,10 @@ mod sessions;
 mod values;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Ran};
+use test_support::{CodeClient, CodeResult};
 
 /// Runs a program in TypeScript in the client's default session.
-pub async fn run(client: &mut CodeClient, code: &str) -> Ran {
+pub async fn run(client: &mut CodeClient, code: &str) -> CodeResult {
     client
         .execute(json!({"code": code, "language": "typescript"}))
         .await

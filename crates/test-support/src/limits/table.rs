@@ -2,7 +2,7 @@
 
 use types::Limit;
 
-use crate::{Mode, Ran};
+use crate::{CodeResult, Mode};
 
 /// How one limit is exceeded, and what must follow.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub struct Case {
     /// How the run ends if the program catches nothing.
     pub outcome: &'static str,
     /// A further condition on that run.
-    pub result: fn(&Ran, Mode) -> bool,
+    pub result: fn(&CodeResult, Mode) -> bool,
 }
 
 /// Each limit once. The session is kept, unless a backend measures the limit from outside and ends the
@@ -154,6 +154,6 @@ pub const CASES: [Case; Limit::ALL.len()] = [
     },
 ];
 
-fn none(ran: &Ran, _mode: Mode) -> bool {
+fn none(ran: &CodeResult, _mode: Mode) -> bool {
     ran.result().is_null()
 }

@@ -106,15 +106,15 @@ pub(super) enum Answer {
 /// The client's end, shared by all threads.
 #[derive(Default)]
 pub(super) struct Connection {
-    said: Mutex<Said>,
+    messages: Mutex<ClientMessages>,
     wake: Condvar,
 }
 
 /// Messages of the client besides its requests, and our requests to the client.
 #[derive(Default)]
-struct Said {
+struct ClientMessages {
     cancelled: HashSet<String>,
-    asked: u64,
+    questions: u64,
     answers: Vec<Value>,
     /// The request that subscribes to changes, in the modern era.
     subscription: Option<Value>,
@@ -162,7 +162,7 @@ pub(super) fn serve(era: Era, tools: &impl Tools) -> Result<()> {
             }
         }
         // Sleeping threads must not keep the server alive once the client has left.
-        connection.said().goodbye = true;
+        connection.messages().goodbye = true;
         connection.wake.notify_all();
         Ok(())
     })
@@ -301,29 +301,29 @@ impl Connection {
     pub(super) fn sleep(&self, id: &Value, time: Duration) -> bool {
         let key = id.to_string();
         let end = Instant::now() + time;
-        let mut said = self.said();
+        let mut messages = self.messages();
         loop {
-            if said.goodbye || said.cancelled.contains(&key) {
+            if messages.goodbye || messages.cancelled.contains(&key) {
                 return false;
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return true;
             }
-            said = self
+            messages = self
                 .wake
-                .wait_timeout(said, left)
+                .wait_timeout(messages, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.said().goodbye
+        self.messages().goodbye
     }
 
     pub(super) fn cancelled(&self) -> Vec<String> {
-        self.said().cancelled.iter().cloned().collect()
+        self.messages().cancelled.iter().cloned().collect()
     }
 
     /// Announces changed tools, in the way of the era.
@@ -334,14 +334,14 @@ impl Connection {
     /// Announces a changed list of this kind, in the way of the era.
     pub(super) fn changed(&self, kind: &str) {
         let mut message = json!({"jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed")});
-        if let Some(id) = &self.said().subscription {
+        if let Some(id) = &self.messages().subscription {
             message["params"] = json!({"_meta": {SUBSCRIPTION_ID: id}});
         }
         self.send(&message);
     }
 
     fn subscribe(&self, id: &Value, params: &Value) {
-        self.said().subscription = Some(id.clone());
+        self.messages().subscription = Some(id.clone());
         let params = json!({"notifications": params["notifications"], "_meta": {SUBSCRIPTION_ID: id}});
         let method = "notifications/subscriptions/acknowledged";
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
@@ -356,9 +356,9 @@ impl Connection {
     /// Returns the request's id.
     fn begin(&self, method: &str, params: &Value) -> String {
         let id = {
-            let mut said = self.said();
-            said.asked += 1;
-            format!("ask-{}", said.asked)
+            let mut messages = self.messages();
+            messages.questions += 1;
+            format!("ask-{}", messages.questions)
         };
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         id
@@ -366,29 +366,29 @@ impl Connection {
 
     pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
         let id = self.begin(method, params);
-        let mut said = self.said();
+        let mut messages = self.messages();
         loop {
-            if let Some(place) = said.answers.iter().position(|answer| answer["id"] == *id) {
-                return said.answers.remove(place);
+            if let Some(place) = messages.answers.iter().position(|answer| answer["id"] == *id) {
+                return messages.answers.remove(place);
             }
-            if said.goodbye {
+            if messages.goodbye {
                 return Value::Null;
             }
-            said = self.wake.wait(said).unwrap_or_else(PoisonError::into_inner);
+            messages = self.wake.wait(messages).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn messages(&self) -> MutexGuard<'_, ClientMessages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take_answer(&self, message: Value) {
-        self.said().answers.push(message);
+        self.messages().answers.push(message);
         self.wake.notify_all();
     }
 
     fn cancel(&self, id: &Value) {
-        self.said().cancelled.insert(id.to_string());
+        self.messages().cancelled.insert(id.to_string());
         self.wake.notify_all();
     }
 }

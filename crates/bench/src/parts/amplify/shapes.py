@@ -1,5 +1,5 @@
 class Twice(dict):
-    """An object that is written with one name again and again."""
+    """An object serialized with one repeated name."""
 
     def __init__(self, count):
         super().__init__(a=0)
@@ -17,7 +17,7 @@ def nested(levels):
 
 
 def make(shape, size):
-    """A value that is written as JSON of about so many bytes."""
+    """A value whose JSON has about this many bytes."""
     match shape:
         case "wide":
             return {"a": [0] * (size // 2)}

@@ -9,7 +9,7 @@ import time
 from datetime import datetime, timezone
 
 RUNS = 1_000_000
-# Runs are this many milliseconds apart.
+# Milliseconds between runs.
 APART = 60
 
 database = sqlite3.connect(sys.argv[1])
@@ -35,7 +35,7 @@ database.execute(f"INSERT INTO runs ({names}) {numbers} SELECT {values} FROM num
 names, values = copied("calls", {"run": "'r-' || printf('%012d', n * 10000)"})
 call = "SELECT * FROM calls ORDER BY seq DESC LIMIT 1"
 database.execute(f"INSERT INTO calls ({names}) {numbers} SELECT {values} FROM numbers, ({call}) WHERE n <= {RUNS} / 10000")
-# Runs from before the server's creation are not its own.
+# Runs before the server's creation do not belong to the server.
 database.execute("UPDATE virtual_servers SET created_ms = 0")
 database.commit()
 

@@ -54,8 +54,8 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
             .output
             .tell(&format!("attacking as the ordinary user {}", account.user));
         match as_user(context, arguments, account).await {
-            Ok(Told::Report(other)) => report.absorb(other),
-            Ok(Told::Refused(why)) => report
+            Ok(UserAttack::Report(other)) => report.absorb(other),
+            Ok(UserAttack::Refused(why)) => report
                 .not_offered
                 .push(format!("as user {}: {why}", account.user)),
             Err(why) => report.failed.push(format!("as user {}: {why:#}", account.user)),
@@ -112,7 +112,11 @@ fn account(passwd: &str, name: &str) -> Option<Account> {
 }
 
 /// Runs the same command as another user, in a temporary data directory.
-async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Told> {
+async fn as_user(
+    context: &Context,
+    arguments: &DoctorArguments,
+    account: Account,
+) -> anyhow::Result<UserAttack> {
     let place = work_directory(account).context("no directory for its data")?;
     #[expect(
         clippy::disallowed_methods,
@@ -135,22 +139,24 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
     let output = match command.output().await {
         // Other users may not be able to reach the program.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Ok(Told::Refused(format!("it may not run this program: {error}")));
+            return Ok(UserAttack::Refused(format!(
+                "it may not run this program: {error}"
+            )));
         }
         output => output.context("it cannot run codeyard")?,
     };
     if let Ok(report) = serde_json::from_slice(&output.stdout) {
-        return Ok(Told::Report(report));
+        return Ok(UserAttack::Report(report));
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let last = harmless(said.lines().next_back().unwrap_or("it printed nothing"));
     if output.status.code() == Some(i32::from(Exit::Refused.code())) {
-        return Ok(Told::Refused(last));
+        return Ok(UserAttack::Refused(last));
     }
     Err(anyhow::anyhow!("{}: {last}", output.status))
 }
 
-enum Told {
+enum UserAttack {
     Report(Report),
     /// The reason why the sandbox does not work for that user.
     Refused(String),

@@ -1,12 +1,12 @@
 //! A program's output arrives, bounded and as valid JSON.
 
-use test_support::{CodeClient, Ran};
+use test_support::{CodeClient, CodeResult};
 
 use crate::acceptance::within;
 
 /// The output is whole, or cut with a notice.
 #[track_caller]
-fn check_whole_or_cut(ran: &Ran, whole: usize) {
+fn check_whole_or_cut(ran: &CodeResult, whole: usize) {
     assert_eq!((ran.status(), ran.error()), ("completed", ""));
     let printed = ran.stdout();
     let cut = printed.contains("bytes cut here; all of it: /results/");

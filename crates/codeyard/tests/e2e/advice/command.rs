@@ -1,9 +1,9 @@
 //! `codeyard advise`: its judgement of look-ups, and its lines for the settings, used unchanged.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
+use test_support::{CodeClient, Codeyard, CommandOutput, ServerDefinition, run};
 
-async fn advise(codeyard: &Codeyard, args: &[&str]) -> Ended {
+async fn advise(codeyard: &Codeyard, args: &[&str]) -> CommandOutput {
     let ended = run(codeyard, &[&["advise"], args].concat(), "").await;
     assert_eq!(ended.code, 0, "{ended:?}");
     ended

@@ -1,4 +1,4 @@
-"""A program that fails raises, unless the call says otherwise; names of tools beside a second server."""
+"""A failing program raises by default; names of tools beside a second server."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The tools of `get_tools` lose variables; those of one session keep them. A failure has no artifact."""
+"""Tools of `get_tools` lose variables; tools of one session keep them. A failure has no artifact."""
 
 import asyncio
 

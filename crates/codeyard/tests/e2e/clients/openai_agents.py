@@ -1,4 +1,4 @@
-"""How long a call may take, what strict schemas demand, and what the model reads of arguments that mean nothing."""
+"""The time limit of a call, the demands of strict schemas, and the answer to unknown arguments."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the model reads, and what ends the run of an agent. In the place of the model is a list of programs."""
+"""The model's input, and the end of an agent's run. A list of programs replaces the model."""
 
 import asyncio
 import json

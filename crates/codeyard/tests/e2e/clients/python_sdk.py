@@ -1,4 +1,4 @@
-"""A program that fails raises nothing."""
+"""A failing program raises nothing."""
 
 import asyncio
 

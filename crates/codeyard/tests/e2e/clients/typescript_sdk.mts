@@ -1,4 +1,4 @@
-// How long a call may take where nothing is said of it.
+// The default time limit of a call.
 import { DEFAULT_REQUEST_TIMEOUT_MSEC } from "@modelcontextprotocol/client";
 
 console.log(DEFAULT_REQUEST_TIMEOUT_MSEC);

@@ -1,4 +1,4 @@
-"""Writes wheels of packages that hold nothing but their version. Arguments: a directory, then NAME==VERSION[:NEEDS,NEEDS]."""
+"""Writes wheels of packages that contain only their version. Arguments: a directory, then NAME==VERSION[:NEEDS,NEEDS]."""
 
 import sys
 import zipfile

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, run};
+use test_support::{Codeyard, CommandOutput, run};
 
 use super::at_a_terminal;
 
@@ -46,7 +46,7 @@ fn with_index() -> Codeyard {
     codeyard.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", wheels)
 }
 
-async fn python(codeyard: &Codeyard, line: &str) -> Ended {
+async fn python(codeyard: &Codeyard, line: &str) -> CommandOutput {
     let args: Vec<&str> = ["python"].into_iter().chain(line.split(' ')).collect();
     run(codeyard, &args, "").await
 }

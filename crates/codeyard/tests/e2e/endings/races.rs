@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Process, Ran, descendants, wait_until};
+use test_support::{CodeClient, CodeResult, Codeyard, Process, descendants, wait_until};
 
 use crate::endings::runs::{LANDLOCK, find};
 use crate::endings::trees::ignores;
@@ -42,7 +42,7 @@ fn marked(client: &CodeClient) -> Vec<Process> {
 }
 
 /// Runs the program to its end. A cancelled call has no answer: its run is over when the session's next run begins.
-async fn run(client: &mut CodeClient, end: End) -> Option<Ran> {
+async fn run(client: &mut CodeClient, end: End) -> Option<CodeResult> {
     let execute =
         |code: String, timeout: u64| json!({"code": code, "session": "left", "timeout_ms": timeout});
     match end {

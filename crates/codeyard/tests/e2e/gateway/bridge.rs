@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use test_support::{Bridged, Codeyard, PostgresServer, ServerDefinition};
+use test_support::{BridgeResult, Codeyard, PostgresServer, ServerDefinition};
 
 use super::actors::{ADMIN, AL2, ALICE, Actor, BOB};
 use super::running::{Gateway, installation, until};
@@ -24,19 +24,19 @@ async fn bridge(gateway: &Gateway, more: &Value) -> String {
 }
 
 /// A run over JSON-RPC.
-async fn run_with(gateway: &Gateway, actor: &Actor, id: &str, arguments: Value) -> Bridged {
+async fn run_with(gateway: &Gateway, actor: &Actor, id: &str, arguments: Value) -> BridgeResult {
     let params = json!({"server_id": id, "name": "run_python", "arguments": arguments});
     let mut answer = gateway.rpc(actor, "tools/call", params).await;
     assert!(answer["result"].is_object(), "{answer}");
-    Bridged(answer["result"].take())
+    BridgeResult(answer["result"].take())
 }
 
-async fn run(gateway: &Gateway, actor: &Actor, id: &str, code: &str) -> Bridged {
+async fn run(gateway: &Gateway, actor: &Actor, id: &str, code: &str) -> BridgeResult {
     run_with(gateway, actor, id, json!({"code": code, "servers": ["stub"]})).await
 }
 
 #[track_caller]
-fn check(ran: &Bridged, text: &str) {
+fn check(ran: &BridgeResult, text: &str) {
     assert_eq!((ran.text(), ran.is_error()), (text, false), "{ran:?}");
 }
 
@@ -243,5 +243,5 @@ async fn mcp_reaches_the_same_session() {
     let place = format!("POST /servers/{id}/mcp");
     let answer = gateway.begin(&ALICE, &place, &headers, &call).await.whole().await;
     let mut answer = answer.events().pop().unwrap();
-    check(&Bridged(answer["result"].take()), "7 hi");
+    check(&BridgeResult(answer["result"].take()), "7 hi");
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, MetaToolResult, MetaTools, ServerDefinition, run};
+use test_support::{Codeyard, CommandOutput, MetaToolResult, MetaTools, ServerDefinition, run};
 use tokio::sync::Mutex;
 
 use super::actors::{ADMIN, ANA, Actor, BOB};
@@ -124,7 +124,7 @@ impl Gateway {
     }
 
     /// Runs a command on the gateway's data.
-    pub async fn command(&self, words: &[&str]) -> Ended {
+    pub async fn command(&self, words: &[&str]) -> CommandOutput {
         run(&self.codeyard, words, "").await
     }
 

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use test_support::{Ran, Traces, status_field, wait_until};
+use test_support::{CodeResult, Traces, status_field, wait_until};
 
 use crate::hostile::table::{Rows, answers, rows};
 use crate::hostile::yard::{MEMORY, Yard, program};
@@ -35,7 +35,7 @@ const MEMORY_BOMBS: &[Rows] = &[
 ];
 
 /// The peak memory of a run, where it is measured.
-fn peak(ran: &Ran) -> u64 {
+fn peak(ran: &CodeResult) -> u64 {
     ran.fields()["receipt"]["peak_memory_bytes"].as_u64().unwrap()
 }
 

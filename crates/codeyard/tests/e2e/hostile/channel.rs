@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use test_support::{Ran, status_field};
+use test_support::{CodeResult, status_field};
 
 use crate::hostile::yard::{Yard, program};
 
@@ -30,7 +30,7 @@ enum Ends {
     Well,
 }
 
-async fn run(yard: &mut Yard, way: &str, timeout_ms: u64) -> Ran {
+async fn run(yard: &mut Yard, way: &str, timeout_ms: u64) -> CodeResult {
     // A first run, so that run numbers differ from those of a fresh session.
     let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
     let session = ran.session().to_owned();

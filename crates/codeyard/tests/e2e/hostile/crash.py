@@ -1,4 +1,4 @@
-"""Reads from nowhere: first in a child, then in its own process, which the kernel would like to keep an image of."""
+"""Reads an invalid address: first in a child, then in its own process, for which the kernel may dump core."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Leaves processes behind that nobody waits for: forked twice, in sessions of their own, stopped, deaf to SIGTERM."""
+"""Leaves orphans behind: forked twice, in their own process sessions, stopped, ignoring SIGTERM."""
 
 import os
 import signal

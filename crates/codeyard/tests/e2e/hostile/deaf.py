@@ -1,4 +1,4 @@
-"""Ignores every signal that can be ignored, blocks the rest, and never stops: in a loop, in children, in stopped children."""
+"""Ignores or blocks every possible signal, and never stops: in a loop, in children, in stopped children."""
 
 import os
 import signal

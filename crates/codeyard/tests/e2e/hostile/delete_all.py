@@ -1,4 +1,4 @@
-"""Deletes, renames and overwrites all that it can reach. It refuses to do so anywhere but inside a session."""
+"""Deletes, renames and overwrites everything within reach. Refuses to run outside of a session."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ for top, directories, files in os.walk("/"):
     if top in ("/proc", "/k/proc", "/rw/d"):
         directories[:] = []
         continue
-    # Of the read-only trees a part is enough: they have tens of thousands of files.
+    # Part of the read-only trees is enough: they have tens of thousands of files.
     del files[4:]
     if top != "/":
         del directories[4:]

@@ -1,4 +1,4 @@
-"""Tries everything that can be done to files and sockets in a directory of the host that everybody may write."""
+"""Tries all operations on files and sockets in a world-writable directory of the host."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ PLANTED = f"{directory}/planted"
 
 
 def attempt(name, action):
-    """Says how the attempt ended."""
+    """Prints the result of the attempt."""
     try:
         action()
     except OSError as error:

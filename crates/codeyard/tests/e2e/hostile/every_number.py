@@ -1,4 +1,4 @@
-"""Makes every system call of a list of numbers, without arguments, and says which errors came back how often."""
+"""Makes every system call of a list of numbers, without arguments, and prints each error with its count."""
 
 answers = {}
 for number in given["numbers"]:

@@ -1,4 +1,4 @@
-"""Fills what a session's own file system and channels to itself can hold: bytes, names, pipes, sockets, watches, locks."""
+"""Fills a session's own file system and channels: bytes, names, pipes, sockets, watches, locks."""
 
 import array
 import fcntl
@@ -24,7 +24,7 @@ def hole():
 
 
 def many_files():
-    """Across all places that are one file system."""
+    """Across all places of one file system."""
     for number in range(MOST):
         for place in ("/tmp", "/dev/shm", "/workspace", "/results", "/scratch", "/home"):
             with open(f"{place}/many-{number}", "wb", buffering=0) as file:
@@ -69,7 +69,7 @@ def sockets(kept):
 
 
 def in_flight(kept):
-    """Descriptors that lie in sockets and are open nowhere."""
+    """Descriptors in flight in sockets, and open nowhere."""
     while True:
         one, two = socket.socketpair()
         kept += [two.detach()]
@@ -100,7 +100,7 @@ def locks():
 
 
 def with_descriptors(fill):
-    """Gives back what it took."""
+    """Releases everything."""
 
     def filled():
         kept = []

@@ -1,4 +1,4 @@
-"""Forks, and whatever it forks does the same, until it is stopped."""
+"""Forks recursively until stopped."""
 
 import errno
 import os

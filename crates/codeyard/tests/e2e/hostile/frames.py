@@ -20,7 +20,7 @@ def frame(message):
 
 
 def send(data):
-    """Writes all of it, whatever the descriptor's mode."""
+    """Writes all bytes, whatever the descriptor's mode."""
     rest = memoryview(data)
     while rest:
         try:
@@ -38,7 +38,7 @@ def done(number, **more):
 
 
 def forged_done():
-    """Ends the run with a result of its own, and goes on."""
+    """Ends the run with a forged result, and continues."""
     send(done(given["run"], result="forged"))
     time.sleep(60)
 
@@ -49,7 +49,7 @@ def nested(depth):
 
 
 def descriptors():
-    """Sends descriptors along with good calls, as many as the kernel lets it."""
+    """Sends descriptors with good calls, as many as the kernel allows."""
     channel = socket.socket(fileno=os.dup(CHANNEL))
     for number in range(40):
         files = array.array("i", [0] * 250)
@@ -60,7 +60,7 @@ def descriptors():
 
 
 def flood():
-    """Makes calls without end, far more than it may, and never reads an answer."""
+    """Makes endless calls, far above the limit, and never reads an answer."""
     piece = b"".join(call(10_000 + number, "no_such_call") for number in range(100))
     send(piece)
     while True:
@@ -71,7 +71,7 @@ def flood():
 
 
 def big_answers(count):
-    """Asks for large answers and never reads one."""
+    """Requests large answers and never reads one."""
     for number in range(count):
         send(call(20_000 + number, "tool", server="stub", tool="big", args={"bytes": 1_000_000}))
     time.sleep(60)
@@ -83,7 +83,7 @@ def close(*numbers):
 
 
 def raw(head, values, tail):
-    """A frame whose values are repeated text, which takes the guest little memory."""
+    """A frame whose values are repeated text, which costs the guest little memory."""
     body = head + values + tail
     return len(body).to_bytes(4, "little") + body
 
@@ -101,7 +101,7 @@ def values(shape, size):
 
 
 def await_replies(count):
-    """Reads that many replies, so that the host has dealt with each call before the run ends."""
+    """Reads this many replies, so that the host has handled each call before the run ends."""
     data = b""
     while count:
         select.select([CHANNEL], [], [])

@@ -1,4 +1,4 @@
-"""Fills sockets in as many processes as it gets, and keeps them: memory of the kernel that belongs to no process."""
+"""Fills sockets in as many processes as possible, and keeps them: kernel memory that belongs to no process."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ if os.uname().nodename != "sandbox":
 
 
 def fill():
-    """Opens pairs and fills both directions until no more are given."""
+    """Opens pairs and fills both directions until an error."""
     kept = []
     try:
         while True:

@@ -35,7 +35,7 @@ def file_of_memory():
 
 
 def in_many_processes():
-    """Every child takes three quarters of the session's memory and keeps it for a while."""
+    """Every child holds three quarters of the session's memory for a while."""
     children = []
     for _ in range(4):
         child = os.fork()

@@ -1,4 +1,4 @@
-"""Does what any program may need of the kernel, while another session has taken all it could get."""
+"""Uses the kernel's basic resources while another session hoards everything."""
 
 import array
 import fcntl

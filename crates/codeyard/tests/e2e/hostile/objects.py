@@ -1,4 +1,4 @@
-"""Returns an object that does not want to be counted, shown or listed. `way` says which."""
+"""Returns an object that resists counting, printing or listing, chosen by `way`."""
 
 
 def endless():

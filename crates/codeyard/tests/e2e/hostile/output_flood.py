@@ -1,4 +1,4 @@
-"""Writes without end to both streams: as lines, as one line, below the streams."""
+"""Writes endlessly to both streams: as lines, as one line, below the streams."""
 
 import os
 import sys

@@ -15,7 +15,7 @@ END = time.monotonic() + given["seconds"]
 
 
 def quietly(action, *arguments):
-    """Whatever another process or the host does meanwhile may be in the way."""
+    """Concurrent operations of other processes or the host may interfere."""
     try:
         action(*arguments)
     except OSError:
@@ -71,7 +71,7 @@ def directories():
 
 
 def temporary_names():
-    """Takes the host's temporary files away, or puts links in their place."""
+    """Removes the host's temporary files, or replaces them by links."""
     for place in (SCRATCH, f"{SCRATCH}/d/e"):
         for name in quietly_listed(place):
             if name.startswith(".codeyard-"):

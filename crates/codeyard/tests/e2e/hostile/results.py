@@ -1,4 +1,4 @@
-"""Leaves things in /results that whoever collects them might follow, read without end, or choke on."""
+"""Leaves objects in /results that a collector might follow, read endlessly, or fail on."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Starts threads until no more are given, and leaves them."""
+"""Starts threads until an error, and leaves them."""
 
 import os
 import threading

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition, Traces, wait_until};
+use test_support::{CodeClient, CodeResult, Codeyard, Mode, ServerDefinition, Traces, wait_until};
 
 use crate::hostile::host::{Canaries, Secrets, State};
 use crate::hostile::table::{self, Rows};
@@ -98,13 +98,13 @@ impl Yard {
     }
 
     /// Runs a program of `hostile/` in a new session; the answer must be in time.
-    pub async fn run(&mut self, name: &str, given: Value) -> Ran {
+    pub async fn run(&mut self, name: &str, given: Value) -> CodeResult {
         self.execute(json!({"code": program(name, &given), "session": "new"}))
             .await
     }
 
     /// Calls `execute_code`; the answer must be in time.
-    pub async fn execute(&mut self, mut arguments: Value) -> Ran {
+    pub async fn execute(&mut self, mut arguments: Value) -> CodeResult {
         arguments["receipt"] = json!(true);
         let longest = arguments["timeout_ms"]
             .as_u64()

@@ -11,16 +11,16 @@ use test_support::{descendants, wait_until};
 use crate::hub::completed;
 
 /// A call, and a part of its answer.
-type Said = (&'static str, &'static str);
+type CallWithAnswer = (&'static str, &'static str);
 
 /// One server, before and after a change of its definition or of the server itself.
 struct Case {
     name: &'static str,
-    before: Said,
-    after: Said,
+    before: CallWithAnswer,
+    after: CallWithAnswer,
 }
 
-const fn case(name: &'static str, before: Said, after: Said) -> Case {
+const fn case(name: &'static str, before: CallWithAnswer, after: CallWithAnswer) -> Case {
     Case { name, before, after }
 }
 
@@ -123,7 +123,7 @@ fn cases(names: &[&str]) -> Vec<&'static Case> {
 }
 
 /// The statement with each server's call.
-fn calls(cases: &[&Case], part: impl Fn(&Case) -> Said) -> String {
+fn calls(cases: &[&Case], part: impl Fn(&Case) -> CallWithAnswer) -> String {
     let calls = cases
         .iter()
         .map(|case| format!("    '{}': lambda: {},\n", case.name, part(case).0));
@@ -256,7 +256,7 @@ impl Life {
     }
 
     /// Calls every server once; each must answer as its case says.
-    async fn check(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
+    async fn check(&mut self, session: &str, part: impl Fn(&Case) -> CallWithAnswer) {
         let said = self.run(session, "return await once()").await;
         for case in &self.cases {
             let expected = part(case).1.replace("DATA", &self.data().to_string_lossy());
@@ -266,7 +266,7 @@ impl Life {
     }
 
     /// Calls every server repeatedly until each answers as its case says.
-    async fn until(&mut self, session: &str, part: impl Fn(&Case) -> Said) {
+    async fn until(&mut self, session: &str, part: impl Fn(&Case) -> CallWithAnswer) {
         let expected: Map<String, Value> = self
             .cases
             .iter()

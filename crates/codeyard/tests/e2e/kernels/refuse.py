@@ -12,9 +12,9 @@ import sys
 NEW_USER = 0x10000000
 CLONE, UNSHARE, FSOPEN, CLONE3, LANDLOCK = 56, 272, 430, 435, 444
 
-# Of each call: its number, the index of the argument that is looked at and the bits that are refused (or nothing), the error.
+# For each call: its number, the index and the refused bits of an argument (or nothing), and the error.
 WHAT = {
-    # As container engines do it: programs are to fall back from `clone3` to `clone`, whose flags a filter can see.
+    # As container engines do: programs fall back from `clone3` to `clone`, whose flags a filter can see.
     "user-namespaces": [
         (CLONE, 0, NEW_USER, errno.EPERM),
         (UNSHARE, 0, NEW_USER, errno.EPERM),

@@ -2,7 +2,7 @@
 
 use accounting::Tokenizer;
 use serde_json::json;
-use test_support::{BridgeClient, CodeClient, Codeyard, Ran};
+use test_support::{BridgeClient, CodeClient, CodeResult, Codeyard};
 
 /// Most tokens of printed output for a model, including the text around it.
 const MOST_TOKENS: u64 = 5_000;
@@ -13,7 +13,7 @@ fn tokens(text: &str) -> u64 {
 }
 
 /// Runs a program that prints much: the answer is bounded in text and fields, and a file has `bytes` bytes.
-async fn check(code: &str, bytes: u64) -> Ran {
+async fn check(code: &str, bytes: u64) -> CodeResult {
     let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
     let ran = client.run(code).await;
     assert!(

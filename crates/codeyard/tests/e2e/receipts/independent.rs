@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use accounting::{Tokenizer, estimates};
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, wait_until};
+use test_support::{CodeClient, CodeResult, Codeyard, wait_until};
 use tokio::io::AsyncWriteExt as _;
 
 const CALLS: &str = include_str!("../../../../test-support/programs/observed/calls.jsonl");
@@ -178,7 +178,7 @@ struct Seen {
 
 async fn run(client: &mut CodeClient, traffic: &mut Traffic, name: String, code: &str) -> Seen {
     let arguments = json!({"code": code, "session": name, "receipt": true});
-    let ran: Ran = client.execute(arguments.clone()).await;
+    let ran: CodeResult = client.execute(arguments.clone()).await;
     assert_eq!(ran.status(), "completed", "{name}: {ran:?}");
     let texts = ran.content().iter().filter_map(|block| block["text"].as_str());
     let read = texts.collect::<Vec<_>>().join("\n");

@@ -2,7 +2,7 @@
 //! works.
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Ran, ServerDefinition, peak_memory};
+use test_support::{CodeClient, CodeResult, Codeyard, ServerDefinition, peak_memory};
 
 /// Most memory of a misbehaving server: a few messages of the longest kind.
 const MAX_KIB: u64 = 192 * 1024;
@@ -18,7 +18,7 @@ async fn with(mode: &str, timeout: Option<u64>) -> CodeClient {
 }
 
 /// Calls the bad server concurrently with the good one.
-async fn call_both(client: &mut CodeClient) -> Ran {
+async fn call_both(client: &mut CodeClient) -> CodeResult {
     let code = "import asyncio\nbad, good = await asyncio.gather(tools.bad.echo(message='b'), tools.stub.echo(message='g'), \
                 return_exceptions=True)\n\
                 return [good, kept, getattr(bad, 'kind', None), getattr(bad, 'retryable', None), str(bad)]";

@@ -3,12 +3,12 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
-use test_support::Ended;
+use test_support::CommandOutput;
 
 use crate::servers_command::{Yard, stub, stub_words};
 
 /// Adds the stub with these words before its command.
-async fn add(yard: &Yard, words: &[&str]) -> Ended {
+async fn add(yard: &Yard, words: &[&str]) -> CommandOutput {
     let [program, kind] = stub_words();
     let add = ["servers", "add", "s", "--yes"];
     yard.done(&[&add[..], words, &["--", &program, &kind]].concat())

@@ -1,7 +1,7 @@
 //! Other blocks of tools than text, figures, and the files of a run, as a client receives them.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
+use test_support::{CodeClient, CodeResult, Codeyard, ServerDefinition};
 
 async fn client() -> CodeClient {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
@@ -9,7 +9,7 @@ async fn client() -> CodeClient {
 }
 
 /// The types of the received blocks.
-fn kinds(ran: &Ran) -> Vec<&str> {
+fn kinds(ran: &CodeResult) -> Vec<&str> {
     let blocks = ran.content().iter();
     blocks.map(|block| block["type"].as_str().unwrap()).collect()
 }

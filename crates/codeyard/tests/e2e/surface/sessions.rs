@@ -1,7 +1,7 @@
 //! Sessions: by name, default and new; their state, their loss, their order.
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Era, McpClient, Ran, ServerDefinition};
+use test_support::{CodeClient, CodeResult, Codeyard, Era, McpClient, ServerDefinition};
 
 #[tokio::test]
 async fn each_name_has_separate_variables() {
@@ -197,7 +197,7 @@ async fn concurrent_processes_on_one_data_directory_are_separate() {
             .call_tool("execute_code", json!({"code": code}))
             .await
             .unwrap();
-        Ran(ran)
+        CodeResult(ran)
     };
     let mut pids = Vec::new();
     for (number, client) in clients.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
+use test_support::{CodeClient, CodeResult, Codeyard, ServerDefinition};
 
 /// Runs a call that must raise `ToolError`; compares kind, retryability and text.
 async fn fails(client: &mut CodeClient, call: &str, expected: &str) {
@@ -15,7 +15,7 @@ async fn fails(client: &mut CodeClient, call: &str, expected: &str) {
 }
 
 /// Runs a program that the check before the run would refuse.
-async fn unchecked(client: &mut CodeClient, code: &str) -> Ran {
+async fn unchecked(client: &mut CodeClient, code: &str) -> CodeResult {
     client.execute(json!({"code": code, "check": "off"})).await
 }
 

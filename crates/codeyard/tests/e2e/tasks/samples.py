@@ -1,4 +1,4 @@
-"""Calls the sample tools as a program does, and says what does not hold."""
+"""Calls the sample tools as a program does, and prints wrong results."""
 
 from servers.calculator import add, calculate, multiply
 from servers.database import execute, list_tables, query

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
+use test_support::{CodeClient, Codeyard, CommandOutput, ServerDefinition, run};
 
 use super::{ADD, client, with_files};
 
@@ -222,7 +222,7 @@ async fn tools_stay_however_often_others_change() {
     assert_eq!(rests.stdout(), looked, "{rests:?}");
 }
 
-async fn call_of(codeyard: &Codeyard, words: &[&str]) -> Ended {
+async fn call_of(codeyard: &Codeyard, words: &[&str]) -> CommandOutput {
     run(codeyard, &[&["call"], words].concat(), "").await
 }
 

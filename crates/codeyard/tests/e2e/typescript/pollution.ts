@@ -1,4 +1,4 @@
-// Replaces what careless code relies on, then makes a call and returns its value.
+// Replaces built-in methods, then makes a call and returns its value.
 Object.defineProperty(Object.prototype, "polluted", { value: "evil", enumerable: true, configurable: true });
 Array.prototype.push = Array.prototype.map = Array.prototype.join = () => {
   throw new Error("replaced");

@@ -11,14 +11,14 @@ import sys
 
 LOOKUP, GETATTR, FORGET, STATFS, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT = 1, 3, 2, 17, 26, 27, 28, 29, 36
 HEADER = struct.Struct("IIQQIIIHH")
-# Further flags follow; of these, mounts that map users.
+# Further flags follow, among them mounts that map users.
 EXTENDED, MAPPED = 1 << 30, 1 << 8
 DETACH = 2
 NO_SUCH_FILE, NOT_IMPLEMENTED = 2, 38
 
 
 def attributes():
-    """Of the root, which the kernel is to ask for every time."""
+    """Attributes of the root, which the kernel must request every time."""
     numbers = struct.pack("6Q", 1, 4096, 8, 0, 0, 0)
     others = struct.pack("10I", 0, 0, 0, 0o40755, 2, OWNER, OWNER, 0, 4096, 0)
     return struct.pack("QII", 0, 0, 0) + numbers + others
@@ -69,7 +69,7 @@ def main():
             hangs = True
             print("hangs", flush=True)
         elif hangs:
-            # Taken and never answered: who asks cannot even be killed.
+            # Read and never answered: the calling process cannot even be killed.
             os.read(device, 1 << 17)
         else:
             serve(device)

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use test_support::{Codeyard, Ran, wait_until};
+use test_support::{CodeResult, Codeyard, wait_until};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
@@ -50,7 +50,7 @@ impl Hanging {
     }
 }
 
-fn check_names(ran: &Ran, words: &[&str]) {
+fn check_names(ran: &CodeResult, words: &[&str]) {
     assert!(ran.is_error(), "{ran:?}");
     let text = format!("{}{}", ran.error(), ran.shown());
     for word in words {

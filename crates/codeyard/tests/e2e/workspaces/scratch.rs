@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, wait_until};
+use test_support::{CodeClient, CodeResult, Codeyard, wait_until};
 
 fn session(codeyard: &Codeyard, name: &str) -> PathBuf {
     codeyard
@@ -12,7 +12,7 @@ fn session(codeyard: &Codeyard, name: &str) -> PathBuf {
         .join(name)
 }
 
-async fn typescript(client: &mut CodeClient, session: &str, code: &str) -> Ran {
+async fn typescript(client: &mut CodeClient, session: &str, code: &str) -> CodeResult {
     client
         .execute(json!({"code": code, "language": "typescript", "session": session}))
         .await

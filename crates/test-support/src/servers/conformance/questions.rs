@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::protocol::{Answer, ToolCall, text};
 
-pub(super) struct Asked {
+pub(super) struct ClientQuestion {
     /// The tool's key for the answer.
     pub(super) key: &'static str,
     pub(super) method: &'static str,
@@ -18,12 +18,12 @@ pub(super) struct Asked {
 pub(super) fn put(
     call: &ToolCall<'_>,
     state: Option<String>,
-    questions: &[Asked],
+    questions: &[ClientQuestion],
 ) -> Result<Vec<Value>, Answer> {
     if !call.is_modern {
         let answers = questions
             .iter()
-            .map(|asked| call.connection.ask(asked.method, &asked.params));
+            .map(|question| call.connection.ask(question.method, &question.params));
         return answers
             .map(|mut answer| match answer.get_mut("result") {
                 Some(result) => Ok(result.take()),
@@ -35,7 +35,7 @@ pub(super) fn put(
             .collect();
     }
     let responses = &call.params["inputResponses"];
-    let given = questions.iter().map(|asked| responses[asked.key].clone());
+    let given = questions.iter().map(|question| responses[question.key].clone());
     let given: Vec<Value> = given.filter(Value::is_object).collect();
     if given.len() == questions.len() {
         return Ok(given);
@@ -43,12 +43,12 @@ pub(super) fn put(
     Err(required(questions, state))
 }
 
-pub(super) fn required(questions: &[Asked], state: Option<String>) -> Answer {
+pub(super) fn required(questions: &[ClientQuestion], state: Option<String>) -> Answer {
     let requests: serde_json::Map<String, Value> = questions
         .iter()
-        .map(|asked| {
-            let request = json!({"method": asked.method, "params": asked.params});
-            (asked.key.to_owned(), request)
+        .map(|question| {
+            let request = json!({"method": question.method, "params": question.params});
+            (question.key.to_owned(), request)
         })
         .collect();
     let mut result = json!({"resultType": "input_required", "inputRequests": requests});
@@ -58,17 +58,17 @@ pub(super) fn required(questions: &[Asked], state: Option<String>) -> Answer {
     Answer::Result(result)
 }
 
-pub(super) fn elicitation(key: &'static str, message: &str, schema: Value) -> Asked {
-    Asked {
+pub(super) fn elicitation(key: &'static str, message: &str, schema: Value) -> ClientQuestion {
+    ClientQuestion {
         key,
         method: "elicitation/create",
         params: json!({"message": message, "requestedSchema": schema}),
     }
 }
 
-pub(super) fn sampling(key: &'static str, prompt: &str, tokens: u32) -> Asked {
+pub(super) fn sampling(key: &'static str, prompt: &str, tokens: u32) -> ClientQuestion {
     let content = json!({"type": "text", "text": prompt});
-    Asked {
+    ClientQuestion {
         key,
         method: "sampling/createMessage",
         params: json!({"messages": [{"role": "user", "content": content}], "maxTokens": tokens}),
@@ -82,7 +82,7 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
             .unwrap_or("Please answer")
             .to_owned()
     };
-    let (asked, said) = match call.name {
+    let (question, said) = match call.name {
         "test_sampling" => (sampling("answer", &argument("prompt"), 100), "LLM response"),
         "test_elicitation" | "test_streaming_elicitation" => {
             let field = |of: &str| json!({"type": "string", "description": format!("User's {of}")});
@@ -106,7 +106,7 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
         ),
         _ => return None,
     };
-    Some(match put(call, None, &[asked]) {
+    Some(match put(call, None, &[question]) {
         Ok(answers) => text(format!("{said}: {}", answers[0])),
         Err(answer) => answer,
     })

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::super::protocol::{Answer, ToolCall, text};
-use super::questions::{Asked, elicitation, put, required, sampling};
+use super::questions::{ClientQuestion, elicitation, put, required, sampling};
 use super::{INVALID_PARAMS, declared};
 
 /// The fixture's signing key; it protects nothing.
@@ -20,8 +20,8 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
             )
         }),
         "sampling" => {
-            let asked = sampling("capital_question", "What is the capital of France?", 100);
-            asking(call, None, &[asked], |answers| {
+            let question = sampling("capital_question", "What is the capital of France?", 100);
+            asking(call, None, &[question], |answers| {
                 answers[0]["content"]["text"].to_string()
             })
         }
@@ -31,20 +31,20 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
         "request_state" => noted(call, "confirm", &[confirm()], |_| "state-ok".to_owned()),
         "tampered_state" => noted(call, "untampered", &[confirm()], |_| "state-ok".to_owned()),
         "multiple_inputs" => {
-            let asked = [
+            let questions = [
                 ask_name(),
                 sampling("greeting", "Generate a greeting", 50),
                 ask_roots(),
             ];
-            noted(call, "three", &asked, |answers| json!(answers).to_string())
+            noted(call, "three", &questions, |answers| json!(answers).to_string())
         }
         "multi_round" => rounds(call),
         "capabilities" => {
-            let mut asked = vec![sampling("model", "What is the capital of France?", 100)];
+            let mut questions = vec![sampling("model", "What is the capital of France?", 100)];
             if declared(call, "elicitation") {
-                asked.push(ask_name());
+                questions.push(ask_name());
             }
-            asking(call, None, &asked, |answers| json!(answers).to_string())
+            asking(call, None, &questions, |answers| json!(answers).to_string())
         }
         _ => return None,
     };
@@ -75,7 +75,7 @@ pub(super) fn context(params: &Value) -> Result<String, Answer> {
 fn asking(
     call: &ToolCall<'_>,
     state: Option<String>,
-    questions: &[Asked],
+    questions: &[ClientQuestion],
     said: impl Fn(&[Value]) -> String,
 ) -> Result<Answer, Answer> {
     let answers = put(call, state, questions)?;
@@ -86,7 +86,7 @@ fn asking(
 fn noted(
     call: &ToolCall<'_>,
     note: &str,
-    questions: &[Asked],
+    questions: &[ClientQuestion],
     said: impl Fn(&[Value]) -> String,
 ) -> Result<Answer, Answer> {
     if call.is_modern && is_second(call) {
@@ -126,18 +126,18 @@ fn is_second(call: &ToolCall<'_>) -> bool {
     call.params.get("inputResponses").is_some()
 }
 
-fn ask_name() -> Asked {
+fn ask_name() -> ClientQuestion {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
     elicitation("user_name", "What is your name?", schema)
 }
 
-fn confirm() -> Asked {
+fn confirm() -> ClientQuestion {
     let schema = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
     elicitation("confirm", "Please confirm", schema)
 }
 
-fn ask_roots() -> Asked {
-    Asked {
+fn ask_roots() -> ClientQuestion {
+    ClientQuestion {
         key: "client_roots",
         method: "roots/list",
         params: json!({}),

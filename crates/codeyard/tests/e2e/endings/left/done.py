@@ -1,4 +1,4 @@
-"""Says itself that its run is over, and goes on."""
+"""Reports the end of its own run, and continues."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Leaves processes behind that fork for ever, ignore signals and write a file as long as they live."""
+"""Leaves processes behind that fork endlessly, ignore signals and write to a file."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Has a thread ask for tools and claim ends of runs without a pause, whether a run is under way or not."""
+"""Has a thread that constantly sends calls and ends of runs, during a run and between runs."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""Holds as many as a thousand files without names, hears no signal, leaves a process that forks on, and stops itself."""
+"""Holds up to a thousand unnamed files, ignores signals, leaves a process that forks, and stops itself."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Has the main thread itself go on after its run: by a timer, and by a frame of its own that claims the end."""
+"""Continues in the main thread after its run: by a timer, and by a forged frame with the end."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Leaves threads behind that count and write as long as they run."""
+"""Leaves threads behind that count and write."""
 
 import threading
 

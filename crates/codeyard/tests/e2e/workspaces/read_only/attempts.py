@@ -15,7 +15,7 @@ def pass_descriptor():
     socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendmsg([b"x"], carried, 0, "/data/mail.sock")
 
 def own_lock(name):
-    # Kept, so that the host could notice it after the run.
+    # Stays open, so that the host could notice it after the run.
     held.append(open(f"/data/{name}"))
     fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
 

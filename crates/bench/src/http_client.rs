@@ -104,8 +104,8 @@ impl Drop for Listening {
 impl HttpClient {
     pub fn initialize(&mut self) -> Result<()> {
         let client = json!({"name": "bench", "version": "0"});
-        let asked = json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client});
-        self.ask("initialize", &asked)?;
+        let parameters = json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client});
+        self.ask("initialize", &parameters)?;
         ensure!(self.session.is_some(), "the server gave no session");
         let message = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         self.post(&message).map(drop)

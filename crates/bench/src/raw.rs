@@ -81,15 +81,15 @@ impl Lines {
     }
 
     fn last_words(&mut self) -> String {
-        let mut said = Vec::new();
+        let mut errors = Vec::new();
         // An unreadable stderr adds nothing to the message.
         let read = self
             .stderr
             .rewind()
-            .and_then(|()| self.stderr.read_to_end(&mut said));
-        let said = String::from_utf8_lossy(&said).into_owned();
+            .and_then(|()| self.stderr.read_to_end(&mut errors));
+        let errors = String::from_utf8_lossy(&errors).into_owned();
         read.ok()
-            .and(said.trim().lines().last().map(str::to_owned))
+            .and(errors.trim().lines().last().map(str::to_owned))
             .unwrap_or_default()
     }
 

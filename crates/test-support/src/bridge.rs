@@ -114,16 +114,16 @@ impl BridgeClient {
     pub fn check_error<'a>(
         &'a mut self,
         code: &'a str,
-        said: &'a [&str],
+        words: &'a [&str],
     ) -> impl Future<Output = BridgeResult> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let answer = self.run_with(&["stub"], code).await;
             assert!(answer.is_error(), "{caller}: {code}\n{answer:?}");
-            for said in said {
+            for words in words {
                 assert!(
-                    answer.text().contains(said),
-                    "{caller}: no {said:?} in {answer:?}"
+                    answer.text().contains(words),
+                    "{caller}: no {words:?} in {answer:?}"
                 );
             }
             self.check_healthy().await;

@@ -66,16 +66,16 @@ impl GatewayProcess {
                 let _ = found.try_send(line);
             }
         });
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         while let Ok(line) = addresses.recv_timeout(PATIENCE) {
             if let Some(address) = serving_at(&line) {
                 return Ok(GatewayProcess { address, child });
             }
-            said.push(line);
+            output.push(line);
         }
         let _ = child.kill();
         let status = child.wait()?;
-        anyhow::bail!("the gateway did not serve ({status}): {}", said.join("\n"))
+        anyhow::bail!("the gateway did not serve ({status}): {}", output.join("\n"))
     }
 
     /// Host and port.

@@ -26,13 +26,13 @@ pub struct SearchEval {
 }
 
 /// Builds the catalog optimised, and searches for all queries of these files, or of the project's.
-pub fn run(asked: &SearchEval) -> Result<()> {
+pub fn run(arguments: &SearchEval) -> Result<()> {
     let file = |name: &str| layout::root().join(FOLDER).join(name).with_extension("jsonl");
     let own = AUTHORS.map(file);
-    let queries: &[PathBuf] = if asked.queries.is_empty() {
+    let queries: &[PathBuf] = if arguments.queries.is_empty() {
         &own
     } else {
-        &asked.queries
+        &arguments.queries
     };
     let mut command = setup::cargo();
     command
@@ -40,7 +40,7 @@ pub fn run(asked: &SearchEval) -> Result<()> {
         .args(["--example=search_eval", "--"])
         .arg(file(UNANSWERABLE))
         .args(queries)
-        .args(asked.fit.then_some("--fit"))
-        .args(asked.scale.then_some("--scale"));
+        .args(arguments.fit.then_some("--fit"))
+        .args(arguments.scale.then_some("--scale"));
     run::visible(&mut command)
 }

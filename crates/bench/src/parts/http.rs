@@ -132,8 +132,8 @@ pub fn run(client: &mut HttpClient) -> Result<Duration> {
 
 /// The result of a program that completes.
 pub fn execute(client: &mut HttpClient, arguments: &Value) -> Result<Value> {
-    let asked = json!({"name": "execute_code", "arguments": arguments});
-    let mut answer: Value = client.ask("tools/call", &asked)?;
+    let parameters = json!({"name": "execute_code", "arguments": arguments});
+    let mut answer: Value = client.ask("tools/call", &parameters)?;
     let result = answer["result"]["structuredContent"].take();
     ensure!(result["status"] == "completed", "{answer} {result}");
     Ok(result)

@@ -69,7 +69,7 @@ fn multiply(database: &Path) -> Result<String> {
         .args(["-c", MULTIPLY])
         .arg(database)
         .output()?;
-    let told = String::from_utf8_lossy(&made.stderr);
-    ensure!(made.status.success(), "copying the runs failed: {told}");
+    let complaint = String::from_utf8_lossy(&made.stderr);
+    ensure!(made.status.success(), "copying the runs failed: {complaint}");
     Ok(format!("&{}", String::from_utf8(made.stdout)?.trim()))
 }

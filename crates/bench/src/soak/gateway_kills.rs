@@ -1,5 +1,6 @@
 //! `codeyard serve` killed at random moments under load, alone on SQLite and as one of two on Postgres; Postgres
 //! killed under load.
+//!
 //! No acknowledged change may be lost, nothing may be left, and the next start must work.
 
 use std::path::PathBuf;

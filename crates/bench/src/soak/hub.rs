@@ -184,7 +184,7 @@ async fn end_company(client: &mut McpClient, runs: &[Value], watch: &mut Watch) 
         let content = run(client, json!({"code": code, "session": *name})).await?;
         if !content["result"]
             .as_str()
-            .is_some_and(|said| said.contains(*name))
+            .is_some_and(|reason| reason.contains(*name))
         {
             watch.complain([format!("{name} answered a call: {content}")]);
         }

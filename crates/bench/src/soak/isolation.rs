@@ -17,13 +17,13 @@ pub async fn random_operations(scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let title = format!("{} random operations of two groups over two gateways", scale.runs);
     let mut watch = Watch::begin(title, 0, Vec::new());
     let is_short = scale.runs < Scale::WHOLE.runs;
-    let asked = IsolationScale {
+    let extent = IsolationScale {
         operations: scale.runs,
         clients: usize::try_from(scale.clients).context("few clients")?,
         members: MEMBERS,
         pairs: if is_short { PAIRS / 10 } else { PAIRS },
     };
-    let report = isolation(asked, rng.u64(..)).await?;
+    let report = isolation(extent, rng.u64(..)).await?;
     for (name, figure) in report.figures {
         watch.state(&name, figure);
     }

@@ -88,9 +88,9 @@ async fn one(
     let moment = Duration::from_millis(rng.u64(..latest));
     let mut client = installation.codeyard.mcp_unopened()?;
     let pid = client.pid().context("it runs")?;
-    let mut told = Vec::new();
+    let mut answered_runs = Vec::new();
     tokio::select! {
-        ended = load(&mut client, rng, &mut told) => bail!("codeyard ended before it was killed: {ended:?}"),
+        ended = load(&mut client, rng, &mut answered_runs) => bail!("codeyard ended before it was killed: {ended:?}"),
         () = tokio::time::sleep(moment) => {}
     }
     let mut owned = ProgramResources::default();
@@ -99,7 +99,7 @@ async fn one(
     let killed = Instant::now();
     // The pipe still holds codeyard's last output.
     while let Ok(answer) = client.wait_for("an answer", PATIENCE, is_answer).await {
-        told.extend(AnsweredRun::by(&answer));
+        answered_runs.extend(AnsweredRun::by(&answer));
     }
     client.wait().await?;
     let left = loop {
@@ -111,11 +111,14 @@ async fn one(
         tokio::time::sleep(Duration::from_millis(2)).await;
     };
     tally.gone.push(killed.elapsed());
-    tally.answered += told.len();
-    told.retain(|told| promise == Promise::Required || told.is_before(killed));
-    tally.promised += told.len();
+    tally.answered += answered_runs.len();
+    answered_runs.retain(|answered_runs| promise == Promise::Required || answered_runs.is_before(killed));
+    tally.promised += answered_runs.len();
     let book = RecordedRuns::read(&installation.codeyard).await?;
-    let wrong = left.into_iter().chain(book.missing(&told)).chain(book.running());
+    let wrong = left
+        .into_iter()
+        .chain(book.missing(&answered_runs))
+        .chain(book.running());
     let wrong = by_kind(wrong.collect()).into_iter();
     watch.complain(wrong.map(|wrong| format!("killed {} ms after its start: {wrong}", moment.as_millis())));
     let mut next = installation
@@ -134,7 +137,7 @@ async fn one(
 }
 
 /// Opens the connection and repeats requests forever; collects the answers.
-async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<AnsweredRun>) -> Result<()> {
+async fn load(client: &mut McpClient, rng: &mut Rng, answered_runs: &mut Vec<AnsweredRun>) -> Result<()> {
     client.open(Era::Modern).await?;
     let mut waiting = 0;
     loop {
@@ -150,7 +153,7 @@ async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<AnsweredRun>
             }
         }
         let answer = client.wait_for("an answer", PATIENCE, is_answer).await?;
-        told.extend(AnsweredRun::by(&answer));
+        answered_runs.extend(AnsweredRun::by(&answer));
         waiting -= 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Runs of every kind, by several clients, in rounds. Between rounds nothing runs and the programs are sampled.
+//! Runs of every kind, by several clients, in rounds; between rounds nothing runs and the programs are sampled.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ struct Worker {
     client: McpClient,
     rng: Rng,
     surprises: Vec<String>,
-    told: Vec<AnsweredRun>,
+    answered_runs: Vec<AnsweredRun>,
     done: BTreeMap<&'static str, u32>,
 }
 
@@ -48,7 +48,7 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
             client,
             rng: rng.fork(),
             surprises: Vec::new(),
-            told: Vec::new(),
+            answered_runs: Vec::new(),
             done: BTreeMap::new(),
         });
     }
@@ -74,10 +74,10 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
         let count: u32 = workers.iter().filter_map(|worker| worker.done.get(kind)).sum();
         watch.state(&format!("of them {kind}"), count.to_string());
     }
-    let mut told = Vec::new();
+    let mut answered_runs = Vec::new();
     for worker in workers {
         watch.complain(worker.surprises);
-        told.extend(worker.told);
+        answered_runs.extend(worker.answered_runs);
         ensure!(
             worker.client.finish().await?.success(),
             "codeyard failed at its end"
@@ -86,10 +86,13 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
     let book = RecordedRuns::read(&installation.codeyard).await?;
     watch.state(
         "answers, and runs recorded",
-        format!("{}, {}", told.len(), book.len()),
+        format!("{}, {}", answered_runs.len(), book.len()),
     );
     watch.complain(by_kind(
-        book.missing(&told).into_iter().chain(book.running()).collect(),
+        book.missing(&answered_runs)
+            .into_iter()
+            .chain(book.running())
+            .collect(),
     ));
     Ok(watch.end().await)
 }
@@ -139,7 +142,7 @@ impl Worker {
             Ok(_) => {
                 let answer = self.client.answer(&id).await?;
                 self.surprises.extend(plan.check(&answer));
-                self.told.extend(AnsweredRun::by(&answer));
+                self.answered_runs.extend(AnsweredRun::by(&answer));
             }
             Err(after) => {
                 tokio::time::sleep(Duration::from_millis(after)).await;

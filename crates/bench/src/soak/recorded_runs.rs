@@ -64,19 +64,19 @@ impl RecordedRuns {
     }
 
     /// Answered runs without a record, or with another status than the answer's.
-    pub fn missing<'a>(&'a self, told: impl IntoIterator<Item = &'a AnsweredRun>) -> Vec<String> {
-        let wrong = |told: &AnsweredRun| match self.0.get(&told.run) {
-            Some(status) if *status == told.status => None,
+    pub fn missing<'a>(&'a self, answered: impl IntoIterator<Item = &'a AnsweredRun>) -> Vec<String> {
+        let wrong = |answered: &AnsweredRun| match self.0.get(&answered.run) {
+            Some(status) if *status == answered.status => None,
             Some(status) => Some(format!(
                 "record of {}: {status}, but its answer said {}",
-                told.run, told.status
+                answered.run, answered.status
             )),
             None => Some(format!(
                 "no record of {}, whose answer said {}",
-                told.run, told.status
+                answered.run, answered.status
             )),
         };
-        told.into_iter().filter_map(wrong).collect()
+        answered.into_iter().filter_map(wrong).collect()
     }
 
     /// Runs whose record says that they still run.

@@ -33,14 +33,14 @@ fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit>
         Ok(loaded) => (Vec::new(), loaded.warnings),
         Err(mistakes) => (mistakes.0, Vec::new()),
     };
-    let told = |all: &[environment::Mistake]| -> Vec<Value> {
+    let as_json = |all: &[environment::Mistake]| -> Vec<Value> {
         let all = all.iter();
         all.map(|mistake| json!({"file": mistake.file, "field": mistake.field, "message": mistake.message}))
             .collect()
     };
     context
         .output
-        .json(&json!({"mistakes": told(&mistakes), "warnings": told(&warnings)}))?;
+        .json(&json!({"mistakes": as_json(&mistakes), "warnings": as_json(&warnings)}))?;
     Ok(if mistakes.is_empty() {
         Exit::Done
     } else {

@@ -104,13 +104,13 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         .map_or(FileMode::Kept, HttpConnection::file_mode);
     report.backup =
         adoption::install(&file, &data, client, &after, &replacement.taken, mode).map_err(Failure::from)?;
-    let told = format!(
+    let summary = format!(
         "codeyard is installed in {client}; {}. `codeyard install {} --undo` takes it back",
         restart(client, &report.running),
         client.id()
     );
     report.is_changed = true;
-    report.tell(context, arguments, &told)
+    report.tell(context, arguments, &summary)
 }
 
 /// How to make the client read the changed file.
@@ -225,7 +225,7 @@ impl InstallReport<'_> {
         harmless(&out)
     }
 
-    fn tell(&self, context: &Context, arguments: &InstallArguments, told: &str) -> anyhow::Result<Exit> {
+    fn tell(&self, context: &Context, arguments: &InstallArguments, summary: &str) -> anyhow::Result<Exit> {
         if arguments.json {
             let left: Vec<Value> = self
                 .replacement
@@ -246,7 +246,7 @@ impl InstallReport<'_> {
                     .output
                     .line(&format!("the original file is saved as {}", backup.display()))?;
             }
-            context.output.line(told)?;
+            context.output.line(summary)?;
         }
         Ok(Exit::Done)
     }

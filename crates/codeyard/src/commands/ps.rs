@@ -29,10 +29,10 @@ pub async fn run(context: &Context, arguments: &PsArguments) -> anyhow::Result<E
             .map(str::to_owned)
             .to_vec(),
     ];
-    for asked in &all {
-        match &asked.answer {
+    for reply in &all {
+        match &reply.answer {
             Ok(status) => rows.push(row(status)),
-            Err(why) => output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid)),
+            Err(why) => output.tell(&format!("warning: codeyard {} does not answer: {why}", reply.pid)),
         }
     }
     output.print(&table(&rows))?;
@@ -52,22 +52,22 @@ fn row(status: &Status) -> Vec<String> {
     ]
 }
 
-fn json_of(asked: &ProcessReply<Status>) -> Value {
-    match &asked.answer {
+fn json_of(reply: &ProcessReply<Status>) -> Value {
+    match &reply.answer {
         Ok(status) => {
             let mut value = serde_json::to_value(status).unwrap_or_default();
             value["since"] = times::exact(i64::try_from(status.since_ms).unwrap_or(i64::MAX)).into();
             value
         }
-        Err(why) => json!({"pid": asked.pid, "error": why}),
+        Err(why) => json!({"pid": reply.pid, "error": why}),
     }
 }
 
 /// Names the processes that use an older configuration because the present one is invalid, or that run without a
 /// server.
 pub fn tell_broken(output: &Output, all: &[ProcessReply<Status>]) {
-    for asked in all {
-        let Ok(status) = &asked.answer else {
+    for reply in all {
+        let Ok(status) = &reply.answer else {
             continue;
         };
         if let Some(broken) = &status.configuration.broken {

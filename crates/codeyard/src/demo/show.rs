@@ -116,13 +116,13 @@ impl<'o> Show<'o> {
         self.output.print(&table(&rows))?;
         let rows = processed(joined);
         let times = direct.total() / ours.total().max(1);
-        let told = format!(
+        let summary = format!(
             "   {} rows processed with {} tokens instead of {}: {times} times fewer",
             grouped(rows),
             grouped(ours.total()),
             grouped(direct.total())
         );
-        self.output.line(&self.output.paint(Tone::Good, &told))
+        self.output.line(&self.output.paint(Tone::Good, &summary))
     }
 
     pub fn times(

@@ -38,12 +38,12 @@ impl HttpConnection {
     /// # Errors
     /// If the connection breaks, or no answer comes.
     pub async fn ask(&mut self, request: &HttpRequest) -> Result<HttpAnswer> {
-        let asked = timeout(PATIENCE, self.ask_once(request)).await;
-        let asked = asked.unwrap_or_else(|_| bail!("no answer within {PATIENCE:?}"));
-        if asked.is_err() {
+        let outcome = timeout(PATIENCE, self.ask_once(request)).await;
+        let outcome = outcome.unwrap_or_else(|_| bail!("no answer within {PATIENCE:?}"));
+        if outcome.is_err() {
             self.stream = None;
         }
-        asked.with_context(|| format!("{} at {}", request.line, self.address))
+        outcome.with_context(|| format!("{} at {}", request.line, self.address))
     }
 
     async fn ask_once(&mut self, request: &HttpRequest) -> Result<HttpAnswer> {

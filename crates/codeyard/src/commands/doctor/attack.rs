@@ -40,13 +40,13 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     };
     let parts = loaded.into_parts(context.program()?, &Machine);
     let mut stage = None;
-    let told = |row: &Row| {
+    let show_progress = |row: &Row| {
         if stage.as_ref() != Some(&row.stage) {
             context.output.tell(&format!("attacking: {}", row.stage));
             stage = Some(row.stage.clone());
         }
     };
-    let attacked = server::attack::attack(parts, &options, told).await;
+    let attacked = server::attack::attack(parts, &options, show_progress).await;
     let mut report = attacked.map_err(|error| Failure::new(Exit::Refused, error))?;
     if rustix::process::geteuid().is_root() && !arguments.this_user {
         let account = ordinary_user();
@@ -148,8 +148,8 @@ async fn as_user(
     if let Ok(report) = serde_json::from_slice(&output.stdout) {
         return Ok(UserAttack::Report(report));
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = harmless(said.lines().next_back().unwrap_or("it printed nothing"));
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let last = harmless(printed.lines().next_back().unwrap_or("it printed nothing"));
     if output.status.code() == Some(i32::from(Exit::Refused.code())) {
         return Ok(UserAttack::Refused(last));
     }
@@ -225,7 +225,7 @@ fn mark(row: Option<&Row>, output: &Output) -> String {
 
 /// Reasons for probes that got through or were not tested; a reason shared by several stages appears once.
 fn reasons(rows: &[&Row], output: &Output) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     for row in rows {
         let why = match row.verdict {
             Verdict::Held => continue,
@@ -234,11 +234,12 @@ fn reasons(rows: &[&Row], output: &Output) -> String {
             }
             Verdict::NotTested => format!("not tested: {}", row.untested.join("; ")),
         };
-        if !said.contains(&why) {
-            said.push(why);
+        if !shown.contains(&why) {
+            shown.push(why);
         }
     }
-    said.iter()
+    shown
+        .iter()
         .map(|why| format!("    {}\n", output.paint(Tone::Faint, &harmless(why))))
         .collect()
 }

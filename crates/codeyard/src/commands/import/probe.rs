@@ -41,22 +41,22 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan
 
 /// Queries all servers in parallel; on a terminal, prints each answer.
 async fn ask_all(context: &Context, server: &Caller) {
-    let mut asked = JoinSet::new();
+    let mut queries = JoinSet::new();
     let begun = Instant::now();
     for name in server.host().names() {
         let server = server.clone();
-        asked.spawn(async move {
+        queries.spawn(async move {
             let tried = server.host().try_server(&name).await;
             (name, tried, begun.elapsed())
         });
     }
-    let all = asked.len();
-    while let Some(answered) = asked.join_next().await {
+    let all = queries.len();
+    while let Some(answered) = queries.join_next().await {
         let Ok((name, tried, after)) = answered else {
             continue;
         };
         let seconds = after.as_secs_f64();
-        let place = format!("[{}/{all}]", all - asked.len());
+        let place = format!("[{}/{all}]", all - queries.len());
         context.output.progress(&match tried {
             Ok(tried) => {
                 let tools = tried.offer.tools.map_or(0, |tools| tools.len());

@@ -26,10 +26,10 @@ pub(super) async fn run(context: &Context, name: &str, format: OutputFormat) -> 
     let start = start.map(|server| definition_text::start(&server, definition_text::Literals::Masked));
     let output = &context.output;
     if format == OutputFormat::Json {
-        let mut told = row.json();
-        told["starts"] = json!(start.as_deref().map(str::trim));
-        told["tool_names"] = tools.iter().map(|tool| tool["name"].clone()).collect();
-        output.json(&told)?;
+        let mut object = row.json();
+        object["starts"] = json!(start.as_deref().map(str::trim));
+        object["tool_names"] = tools.iter().map(|tool| tool["name"].clone()).collect();
+        output.json(&object)?;
         return Ok(Exit::Done);
     }
     let mut out = format!("{}\n", output.paint(Tone::Title, &one_line(name)));

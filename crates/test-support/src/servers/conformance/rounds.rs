@@ -107,17 +107,17 @@ fn rounds(call: &ToolCall<'_>) -> Result<Answer, Answer> {
         elicitation(key, message, schema)
     };
     let (first, second) = (step("step1", "name", first), step("step2", "color", second));
-    let told = |answers: Vec<Value>| text(json!(answers).to_string());
+    let as_text = |answers: Vec<Value>| text(json!(answers).to_string());
     if !call.is_modern {
-        return put(call, None, &[first, second]).map(told);
+        return put(call, None, &[first, second]).map(as_text);
     }
     match is_second(call).then(|| notes(call)) {
-        None => put(call, Some(sealed("round 1")), &[first]).map(told),
+        None => put(call, Some(sealed("round 1")), &[first]).map(as_text),
         Some(Some(notes)) if notes == "round 1" => {
             put(call, Some(sealed("round 1")), &[first])?;
             Err(required(&[second], Some(sealed("round 2"))))
         }
-        Some(Some(_)) => put(call, Some(sealed("round 2")), &[second]).map(told),
+        Some(Some(_)) => put(call, Some(sealed("round 2")), &[second]).map(as_text),
         Some(None) => Err(forged()),
     }
 }

@@ -55,7 +55,7 @@ async fn invalid_options_of_fix_are_reported() {
         (&["--fix", "--user", "root"], "name an ordinary user"),
         (
             &["--fix", "--only", "rangs"],
-            "there is sysctls, apparmor, helpers, ranges",
+            "the steps are sysctls, apparmor, helpers, ranges",
         ),
         (&["--yes"], "--fix"),
     ] {

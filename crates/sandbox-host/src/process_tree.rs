@@ -143,18 +143,8 @@ pub fn threads(pid: u32) -> u64 {
 pub fn has_stopped(pid: u32) -> bool {
     threads_of(pid).all(|thread| {
         let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
-        is_stopped(state(after_parenthesis(&stat)))
+        matches!(state(after_parenthesis(&stat)), "T" | "Z" | "X" | "")
     })
-}
-
-/// Whether the main thread of a process has stopped or ended.
-pub fn main_thread_has_stopped(pid: u32) -> bool {
-    is_stopped(state(&after_name(pid)))
-}
-
-/// Also if there is no state, because the thread is gone.
-fn is_stopped(state: &str) -> bool {
-    matches!(state, "T" | "Z" | "X" | "")
 }
 
 /// The living descendants of `first`, except those that are spared.

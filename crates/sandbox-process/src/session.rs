@@ -162,7 +162,7 @@ impl SessionProcesses {
         self.is_stopped = true;
         // The process may have just ended.
         let _ = jail::signal::stop(process.as_fd());
-        if self.has_stopped_alone() {
+        if self.is_alone() {
             return Ok(Leftovers::default());
         }
         if self.zygote.greeting.has_engine {
@@ -198,15 +198,11 @@ impl SessionProcesses {
             if let Some(engine) = &self.engine {
                 engine.stop();
             }
-            let has_only_kept = self.has_only_kept();
-            if !has_only_kept {
-                cleanup.kill_each();
+            if self.has_only_kept() {
+                break;
             }
-            let is_done = match has_only_kept {
-                true => self.has_only_kept_stopped(),
-                false => cleanup.is_done(),
-            };
-            if is_done {
+            cleanup.kill_each();
+            if cleanup.is_done() {
                 break;
             }
             // Processes that only have to stop do so at once, but may need this processor for it: otherwise the kernel
@@ -233,36 +229,15 @@ impl SessionProcesses {
         self.resources.as_ref()?.group.as_ref()
     }
 
-    /// Whether the session is its first process and the engine, with one thread each.
+    /// Whether the session is its first process and the engine, with one thread each. A pending SIGSTOP keeps both from
+    /// forking, and the system call filter keeps them from sending SIGCONT, which would cancel it.
     fn has_only_kept(&self) -> bool {
         let has_two = self.group().is_some_and(|group| group.tasks() == 2);
         // Asked last: an engine that is still alive is one of the two.
         has_two && self.engine.as_ref().is_some_and(|engine| !engine.has_ended())
     }
 
-    /// The same, and the engine has stopped: until then it can take the signal back, by one to continue. The first process
-    /// is codeyard's.
-    fn has_only_kept_stopped(&self) -> bool {
-        let has_stopped = |engine: &EngineProcess| process_tree::has_stopped(engine.pid);
-        self.engine.as_ref().is_some_and(has_stopped) && self.has_only_kept()
-    }
-
-    /// Whether the session is one process with one thread, which has stopped: until then, its program could take the signal
-    /// back by one to continue. The process may need this processor to stop, as above.
-    fn has_stopped_alone(&self) -> bool {
-        for _ in 0..STOPPING {
-            if !self.is_alone() {
-                return false;
-            }
-            if process_tree::main_thread_has_stopped(self.pid) && self.is_alone() {
-                return true;
-            }
-            std::thread::yield_now();
-        }
-        false
-    }
-
-    /// Whether the session is one process with one thread.
+    /// Whether the session is one process with one thread. A pending SIGSTOP keeps that thread from forking, as above.
     fn is_alone(&self) -> bool {
         match self.group() {
             Some(group) => group.tasks() == 1,

@@ -1,10 +1,10 @@
 //! What the gateway serves: who a token belongs to, REST, and a surface for each virtual server.
 
 mod audit;
+mod cache;
 mod documents;
 mod errors;
 mod export;
-mod known;
 mod live;
 mod metrics;
 mod places;
@@ -49,15 +49,15 @@ use crate::fair_turns::FairTurns;
 use crate::host::Host;
 use crate::served::RunAdmission;
 use crate::stored_windows::StoredWindows;
+use cache::GatewayCache;
 use errors::unavailable;
-use known::Known;
 use live::LiveServers;
 use metrics::ApiMetrics;
 use upstream_set::UpstreamSet;
 
 pub use self::sinks::SinkStartError;
 pub use audit::audit_view;
-pub use known::CHANGES_SEEN_AFTER;
+pub use cache::CHANGES_SEEN_AFTER;
 
 /// Everything behind the gateway's routes. Cheap to clone.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ struct ApiParts {
     settings: CodeExecution,
     admission: RunAdmission,
     live: LiveServers,
-    known: Known,
+    cache: GatewayCache,
     upstreams: UpstreamSet,
     sinks: GatewaySinks,
     /// Triggered when the process ends.
@@ -185,7 +185,7 @@ impl GatewayApi {
                 settings,
                 admission,
                 live: LiveServers::default(),
-                known: Known::default(),
+                cache: GatewayCache::default(),
                 upstreams,
                 sinks: GatewaySinks::default(),
                 ended: CancellationToken::new(),
@@ -237,17 +237,17 @@ impl GatewayApi {
         let Some(secret) = TokenSecret::read(token) else {
             return Ok(None);
         };
-        let (hash, known) = (secret.hash(), &self.parts.known);
-        let epoch = known.refresh(&self.parts.tables.changes).await;
-        let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
-        if let Some(identity) = known.identity(&hash) {
+        let (hash, cache) = (secret.hash(), &self.parts.cache);
+        let generation = cache.refresh(&self.parts.tables.changes).await;
+        let generation = generation.map_err(|trouble| unavailable(&trouble))?;
+        if let Some(identity) = cache.identity(&hash) {
             return Ok(Some(identity));
         }
-        let (accounts, read) = (&self.parts.tables.accounts, Instant::now());
+        let (accounts, read_at) = (&self.parts.tables.accounts, Instant::now());
         let found = accounts.find(&hash, Moment::Database).await;
         match found.map_err(|error| unavailable(&error))? {
             Lookup::Identified(identified) => {
-                known.learn_identity(hash, (epoch, read), &identified);
+                cache.add_identity(hash, (generation, read_at), &identified);
                 if identified.is_use_due {
                     // The answer does not depend on it.
                     let _ = accounts.note_use(&identified.identity, Moment::Database).await;
@@ -317,12 +317,12 @@ impl Api for GatewayApi {
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
         Box::pin(async {
             let is_change = request.route.method() != Method::Get && request.route != Route::TestUpstream;
-            let mut forgets = is_change.then(|| self.parts.known.forget_at_end());
+            let mut guard = is_change.then(|| self.parts.cache.empty_on_drop());
             let answered = self.answer_admitted(request).await;
-            if let (Some(forgets), Err(refusal)) = (&mut forgets, &answered)
+            if let (Some(guard), Err(refusal)) = (&mut guard, &answered)
                 && refusal.status() < 500
             {
-                forgets.disarm();
+                guard.disarm();
             }
             answered
         })

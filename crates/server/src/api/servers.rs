@@ -147,23 +147,23 @@ impl GatewayApi {
         json(200, &Deleted::server(&server.id))
     }
 
-    /// A server that the caller sees, as it was read lately.
-    pub(super) async fn known_server(
+    /// A server that the caller sees, from the cache if it is there.
+    pub(super) async fn cached_server(
         &self,
         identity: &Identity,
         id: &ServerId,
     ) -> Result<Arc<VirtualServer>, RestError> {
-        let (known, tenant) = (&self.parts.known, identity.principal().tenant());
-        let epoch = known.refresh(&self.parts.tables.changes).await;
-        let epoch = epoch.map_err(|trouble| unavailable(&trouble))?;
-        // One that the caller does not see takes as long as one that does not exist.
-        if let Some(server) = known.server(tenant, id)
+        let (cache, tenant) = (&self.parts.cache, identity.principal().tenant());
+        let generation = cache.refresh(&self.parts.tables.changes).await;
+        let generation = generation.map_err(|trouble| unavailable(&trouble))?;
+        // A server that the caller does not see takes as long as a server that does not exist.
+        if let Some(server) = cache.server(tenant, id)
             && identity.may_see(&owned(&server))
         {
             return Ok(server);
         }
         let server = Arc::new(self.server(identity, id).await?);
-        known.learn_server(epoch, &server);
+        cache.add_server(generation, &server);
         Ok(server)
     }
 

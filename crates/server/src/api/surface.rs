@@ -21,7 +21,7 @@ impl GatewayApi {
         id: &ServerId,
         permission: Permission,
     ) -> Result<ApiSurface, RestError> {
-        let server = self.known_server(identity, id).await?;
+        let server = self.cached_server(identity, id).await?;
         identity.decide(permission, &owned(&server)).map_err(refused)?;
         let kind = self.code_surface(&server)?;
         let live = self.live(identity, &server).await?;

@@ -53,7 +53,7 @@ impl Actor {
             is_private,
             version: 0,
             is_removed: false,
-            is_changing: true,
+            open_changes: 1,
         });
         let request = HttpRequest::new("POST /servers", &member.token, &body);
         let answer = self.ask(&member, request).await?;

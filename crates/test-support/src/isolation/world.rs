@@ -1,10 +1,14 @@
 //! The model: two groups of users, their virtual servers, and each server's permitted readers.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use fastrand::Rng;
 
 use super::marker::{Reader, Sharing, plant};
+
+/// Longest time for which the other gateway answers from its cache after a change, with a margin for timers.
+const CHANGE_SEEN_AFTER: Duration = Duration::from_millis(120);
 
 /// A user with a token.
 #[derive(Debug, Clone)]
@@ -36,8 +40,9 @@ pub(super) struct ModelServer {
     /// Increases with each change.
     pub(super) version: u32,
     pub(super) is_removed: bool,
-    /// While the server is created, changed or removed, answers may show either state.
-    pub(super) is_changing: bool,
+    /// Changes that answers may or may not show yet. A change is open until its own answer, and for
+    /// [`CHANGE_SEEN_AFTER`] longer.
+    pub(super) open_changes: u32,
 }
 
 /// The objects of both groups.
@@ -86,12 +91,13 @@ impl MemberRole {
 
 impl ModelServer {
     pub(super) fn is_seen_by(&self, member: &Member) -> bool {
-        !self.is_changing && self.may_be_seen_by(member)
+        self.open_changes == 0 && self.may_be_seen_by(member)
     }
 
     fn may_be_seen_by(&self, member: &Member) -> bool {
         let is_own = self.owner == member.reader;
-        !self.is_removed && self.owner.group == member.reader.group && (is_own || !self.is_private)
+        let may_exist = !self.is_removed || self.open_changes > 0;
+        may_exist && self.owner.group == member.reader.group && (is_own || !self.is_private)
     }
 
     /// Whether the member may change and remove the server.
@@ -153,16 +159,20 @@ impl World {
 
     /// Marks a server as changing.
     pub(super) fn begin_change(&self, number: usize) {
-        self.change(number, |server| server.is_changing = true);
+        self.change(number, |server| server.open_changes += 1);
     }
 
-    /// Marks a change as complete.
-    pub(super) fn end_change(&self, number: usize) {
-        self.change(number, |server| server.is_changing = false);
+    /// Marks a change as answered.
+    pub(super) fn end_change(self: &Arc<World>, number: usize) {
+        let world = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(CHANGE_SEEN_AFTER).await;
+            world.change(number, |server| server.open_changes -= 1);
+        });
     }
 
     /// Marks a server as removed or never created.
-    pub(super) fn remove(&self, number: usize) {
+    pub(super) fn remove(self: &Arc<World>, number: usize) {
         self.change(number, |server| server.is_removed = true);
         self.end_change(number);
     }
@@ -185,7 +195,7 @@ impl World {
     pub(super) fn is_unchanged(&self, number: usize, before: &ModelServer) -> bool {
         let state = self.state();
         let now = state.servers.get(number);
-        now.is_some_and(|now| now.version == before.version && !now.is_changing)
+        now.is_some_and(|now| now.version == before.version && now.open_changes == 0)
     }
 
     /// A member of the other group.

@@ -44,6 +44,15 @@ pub fn run(mut command: Command, selection: &[&str]) -> Result<Counts> {
     Ok(Counts::of_libtest(&ran.lines).with_end(ran.success))
 }
 
+/// The names of a program's tests.
+pub fn listed(program: &TestProgram) -> Result<Vec<String>> {
+    let mut command = Command::new(&program.executable);
+    program.surround(&mut command);
+    let lines = run::printed(command.args(["--list", "--format", "terse"]))?;
+    let names = lines.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(str::to_owned).collect())
+}
+
 // === impl TestProgram ===
 
 impl TestProgram {

@@ -14,6 +14,7 @@ const RUNS_OF_FORKS: usize = 90;
 const FORKS: &str = include_str!("left/forks.py");
 const THREADS: &str = include_str!("left/threads.py");
 const SIGNALS: &str = include_str!("left/signals.py");
+const CONTINUES: &str = include_str!("left/continues.py");
 const DONE: &str = include_str!("left/done.py");
 
 /// A client on the default backend or on another.
@@ -87,6 +88,11 @@ async fn threads_stop_without_namespaces_too() {
 #[tokio::test]
 async fn a_timer_of_the_main_thread_fires_only_during_a_run() {
     check_still(SIGNALS, "armed\n").await;
+}
+
+#[tokio::test]
+async fn no_signal_of_a_guest_cancels_its_stop() {
+    check_still(CONTINUES, "armed\n").await;
 }
 
 #[tokio::test]

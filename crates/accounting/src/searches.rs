@@ -1,4 +1,6 @@
-//! Searches of a client's model since its last run. Texts stay uncounted until a receipt is needed.
+//! Searches of a client's model since its last run.
+//!
+//! Texts stay uncounted until a receipt is needed.
 
 use crate::tokens::Tokenizer;
 

@@ -1,6 +1,7 @@
-//! Bodies of `POST /servers` and `PUT /servers/{id}`. Absent members stay unchanged, null clears a member.
+//! Bodies of `POST /servers` and `PUT /servers/{id}`.
 //!
-//! Submodules read the bodies of upstream servers, tokens, users, teams and members.
+//! Absent members stay unchanged, null clears a member. Submodules read the bodies of upstream servers, tokens,
+//! users, teams and members.
 
 mod accounts;
 mod code;

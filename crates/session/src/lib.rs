@@ -1,4 +1,6 @@
-//! The life of sessions. Each has a driver task, which runs programs one after another in one guest.
+//! The life of sessions.
+//!
+//! Each has a driver task, which runs programs one after another in one guest.
 //!
 //! ```text
 //!              run                  guest there         kept

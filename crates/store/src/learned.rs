@@ -1,4 +1,6 @@
-//! Observed shapes of tools' results. Processes merge their observations into one row per definition.
+//! Observed shapes of tools' results.
+//!
+//! Processes merge their observations into one row per definition.
 
 mod rows;
 

@@ -1,4 +1,6 @@
-//! Node or Deno: an engine in its own process. The session's first process speaks to the host for it.
+//! Node or Deno: an engine in its own process.
+//!
+//! The session's first process speaks to the host for it.
 //!
 //! ```text
 //! host ◄─ frames ─► this process (reads programs, has them judged) ◄─ lines of JSON ─► Node or Deno

@@ -1,6 +1,7 @@
-//! Bodies of `POST /upstreams` and `PUT /upstreams/{name}`. Absent members stay unchanged, null clears a member.
+//! Bodies of `POST /upstreams` and `PUT /upstreams/{name}`.
 //!
-//! A body has a few members of the gateway and the fields of an entry of `mcpServers`. The caller's reader of
+//! Absent members stay unchanged, null clears a member. A body has a few members of the gateway and the fields of
+//! an entry of `mcpServers`. The caller's reader of
 //! definitions checks the fields. All mistakes are reported together.
 
 use policy::Mistake;

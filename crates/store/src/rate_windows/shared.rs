@@ -1,4 +1,6 @@
-//! Windows that several processes count in Postgres: one row for each grant. One transaction counts and adds.
+//! Windows that several processes count in Postgres: one row for each grant.
+//!
+//! One transaction counts and adds.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
-//! Virtual files: exact answers. Whatever programs plant, no file outside is listed, read or written.
+//! Virtual files: exact answers.
+//!
+//! Whatever programs plant, no file outside is listed, read or written.
 
 mod answers;
 mod hostile;

@@ -18,7 +18,7 @@ struct Promise {
 
 /// Rows that need other programs, with the command that measures them.
 const ELSEWHERE: [(&str, &str, &str); 1] = [(
-    "ahead of what else is offered over MCP, in session start, live run and host call",
+    "faster than others over MCP, in session start, live run and host call",
     "more than 1 x",
     "cargo xtask bench rivals",
 )];

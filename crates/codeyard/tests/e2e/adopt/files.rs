@@ -98,7 +98,7 @@ async fn a_link_stays_a_link() {
     std::fs::create_dir(home.path(".cursor")).unwrap();
     symlink(home.path("dotfiles/cursor.json"), home.path(CURSOR)).unwrap();
     let installed = home.done(&["install", "cursor", "--yes"]).await;
-    assert!(installed.out.contains("it is a link"), "{installed:?}");
+    assert!(installed.out.contains("the file is a link"), "{installed:?}");
     assert!(home.path(CURSOR).symlink_metadata().unwrap().is_symlink());
     assert!(home.read("dotfiles/cursor.json").contains("// mine"));
     assert!(home.read("dotfiles/cursor.json").contains("codeyard"));

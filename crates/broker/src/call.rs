@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tool_files::ToolFile;
-use types::{Activity, HostCallError, Principal, RunId, ToolRef, Validation};
+use types::{Activity, HostCallError, Principal, RunId, ToolRef, TraceContext, Validation};
 use upstream::{RelayRequest, UpstreamError};
 
 use crate::checks::Checks;
@@ -22,7 +22,7 @@ use crate::error;
 use crate::error_words::{ErrorWords, Unresolved};
 use crate::observer::CallEnd;
 use crate::record::{CallRecord, Ending, is_tool_error};
-use crate::scope::RunScope;
+use crate::scope::{RunScope, end_call};
 
 /// Tools of codeyard's own surfaces; a program that runs behind a surface cannot call them.
 pub(crate) const SURFACE_TOOLS: [&str; 7] = [
@@ -57,6 +57,15 @@ pub(crate) struct ToolCall {
     pub(crate) arguments: Value,
     /// Names of arguments given as words of a shell, whose types the tool's schema decides.
     pub(crate) words: Vec<String>,
+    /// The call's place in a trace.
+    pub(crate) trace: Option<TraceContext>,
+}
+
+/// How the server is asked.
+struct CallTerms<'c> {
+    deadline: Instant,
+    activity: Option<&'c watch::Sender<Activity>>,
+    trace: Option<TraceContext>,
 }
 
 /// Why a relayed request failed.
@@ -87,9 +96,11 @@ impl Core {
         &self,
         principal: &Principal,
         run: &RunScope,
-        call: ToolCall,
+        mut call: ToolCall,
         context: &CallContext,
     ) -> Result<Box<RawValue>, HostCallError> {
+        let span = run.trace.begin_call();
+        call.trace = span.context().cloned();
         let tool = ToolRef::new(call.server.as_str(), call.tool.as_str());
         let mut record = CallRecord::new(&self.records, principal, &run.run, tool);
         let observed = match &run.observer {
@@ -112,6 +123,7 @@ impl Core {
         if let Some(observed) = observed {
             observed.end(&record.tool, call_end(ending)).await;
         }
+        end_call(span, record.is_known.then_some(&record.tool), ending.failure());
         record.end(ending);
         stages
             .unwrap_or_else(|| Err(error::cancelled()))
@@ -163,10 +175,12 @@ impl Core {
             return in_sandbox(permit, &file);
         }
         let hash = self.learner.hash(&arguments);
-        let deadline = context.clock.deadline();
-        let answer = self
-            .upstream(permit, arguments, deadline, run.activity.as_ref())
-            .await?;
+        let terms = CallTerms {
+            deadline: context.clock.deadline(),
+            activity: run.activity.as_ref(),
+            trace: call.trace,
+        };
+        let answer = self.upstream(permit, arguments, terms).await?;
         self.learner.observe(principal, &entry, &run.run, hash, &answer);
         if !is_tool_error(&answer) {
             run.done.add(&entry);
@@ -346,17 +360,17 @@ impl Core {
         &self,
         permit: Permit,
         arguments: Map<String, Value>,
-        deadline: Instant,
-        activity: Option<&watch::Sender<Activity>>,
+        terms: CallTerms<'_>,
     ) -> Result<Box<RawValue>, HostCallError> {
         debug_assert!(permit.covers(&arguments), "the permit is for other arguments");
         let mut call = upstream::ToolCall {
             tool: permit.into_tool(),
             arguments,
-            deadline,
+            deadline: terms.deadline,
             progress: None,
+            trace: terms.trace,
         };
-        let answer = match activity {
+        let answer = match terms.activity {
             Some(activity) => {
                 activity.send_modify(|activity| activity.begin(&call.tool));
                 let (sender, progress) = mpsc::channel(PROGRESS);

@@ -112,6 +112,7 @@ mod tests {
             tool: "nope".to_owned(),
             arguments: Value::Null,
             words: Vec::new(),
+            trace: None,
         };
         let unknown = error::no_tool("nope");
         let server = ErrorWords::of(&Appearance::Server);

@@ -43,6 +43,6 @@ pub use call::RelayError;
 pub use learner::LearnedTypes;
 pub use observer::{CallEnd, CallObserver, ObservedCall};
 pub use rules::CallRules;
-pub use scope::RunScope;
+pub use scope::{RunScope, RunTrace};
 pub use server_summaries::ServerSummary;
 pub use visible_servers::VisibleServers;

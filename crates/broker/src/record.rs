@@ -14,6 +14,8 @@ pub(crate) struct CallRecord<'a> {
     run: &'a RunId,
     /// The tool as requested, until it is resolved.
     pub(crate) tool: ToolRef,
+    /// Whether a definition has the tool.
+    pub(crate) is_known: bool,
     arguments: Arguments,
     started: Instant,
 }
@@ -38,6 +40,7 @@ impl<'a> CallRecord<'a> {
             principal,
             run,
             tool,
+            is_known: false,
             arguments: Arguments::default(),
             started: Instant::now(),
         }
@@ -47,6 +50,7 @@ impl<'a> CallRecord<'a> {
     pub(crate) fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
         if let Some(entry) = entry {
             self.tool.clone_from(&entry.tool);
+            self.is_known = true;
         }
         let is_declared = |name: &str| entry.is_some_and(|entry| entry.declares(name));
         self.arguments = self.records.arguments(arguments, is_declared);
@@ -96,6 +100,14 @@ impl Ending<'_> {
             Ending::InSandbox => "in_sandbox",
             Ending::Failed(error) => error.kind.name(),
             Ending::Cancelled => "cancelled",
+        }
+    }
+
+    /// The kind of a failure, for spans.
+    pub(crate) fn failure(self) -> Option<&'static str> {
+        match self.name() {
+            "answered" | "in_sandbox" => None,
+            failure => Some(failure),
         }
     }
 

@@ -53,6 +53,7 @@ impl RunCalls {
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
                     words: args.words()?,
+                    trace: None,
                 };
                 self.core.call(&self.principal, &self.run, call, &context).await
             }

@@ -33,6 +33,7 @@ mod sessions;
 mod single;
 mod sse;
 mod tls;
+mod trace_header;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -8,7 +8,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
-use sandbox::{Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION};
+use sandbox::{
+    Attachment, AttachmentAccess, Backend, BackendFigures, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION,
+};
 use sandbox_host::python::{self, Environment, Interpreter};
 use sandbox_host::typescript::{self, Engine, EngineError, Found};
 use sandbox_host::{HostFacts, shell};
@@ -133,6 +135,15 @@ impl Process {
         idle.iter().sum()
     }
 
+    /// Zygotes of all profiles, except those that are being launched.
+    fn zygotes(&self) -> usize {
+        let slots = self.inner.slots();
+        let launched = slots
+            .iter()
+            .filter(|slot| slot.try_lock().is_ok_and(|pool| pool.is_some()));
+        launched.count()
+    }
+
     pub(crate) async fn host(&self) -> Result<&HostResources, LaunchError> {
         self.inner.host().await
     }
@@ -175,6 +186,13 @@ impl Backend for Process {
 
     fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
         Box::pin(async { self.inner.host().await.map(drop) })
+    }
+
+    fn figures(&self) -> BackendFigures {
+        BackendFigures {
+            idle_sessions: self.idle(),
+            zygotes: self.zygotes(),
+        }
     }
 
     fn warm(&self) {

@@ -35,6 +35,11 @@ pub trait Backend: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Processes that are there before anybody asks for a guest.
+    fn figures(&self) -> BackendFigures {
+        BackendFigures::default()
+    }
+
     /// Prepares for a fast first launch; returns at once and works in the background.
     fn warm(&self);
 
@@ -42,6 +47,15 @@ pub trait Backend: Send + Sync {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
+}
+
+/// Processes that a backend made in advance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BackendFigures {
+    /// Sessions without an owner.
+    pub idle_sessions: usize,
+    /// Processes that sessions are cloned from.
+    pub zygotes: usize,
 }
 
 /// Specification of a new guest.

@@ -12,8 +12,8 @@ mod guest_processes;
 mod wire;
 
 pub use backend::{
-    Attachment, AttachmentAccess, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, SESSION, SHARED,
-    ask,
+    Attachment, AttachmentAccess, Backend, BackendFigures, BoxFuture, Guest, LaunchError, LaunchSpec, Run,
+    SESSION, SHARED, ask,
 };
 pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
 pub use clock::{RunClock, StoppedClock};

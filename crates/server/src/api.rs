@@ -19,7 +19,7 @@ mod upstreams;
 mod users;
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ::sinks::SinkConfig;
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
@@ -42,17 +42,18 @@ use types::{CodeDefaults, ServerId, TenantId};
 /// The tenant of deployments whose operator makes no others.
 const TENANT: &str = "local";
 
+use self::metrics::{ApiMetrics, MetricsMoment, ProcessFigures};
 use self::sinks::GatewaySinks;
 use crate::cluster::Cluster;
 use crate::cpu_quota::{CpuLimits, CpuQuotas};
 use crate::fair_turns::FairTurns;
 use crate::host::Host;
+use crate::run_traces::SpanOutlet;
 use crate::served::RunAdmission;
 use crate::stored_windows::StoredWindows;
 use cache::GatewayCache;
 use errors::unavailable;
 use live::LiveServers;
-use metrics::ApiMetrics;
 use upstream_set::UpstreamSet;
 
 pub use self::sinks::SinkStartError;
@@ -217,6 +218,14 @@ impl GatewayApi {
         self.parts.sinks.open(&self.parts.tables.sinks, configs).await
     }
 
+    /// Sends the spans of the host from now on. Called before the first request, once.
+    ///
+    /// # Errors
+    /// If the operating system has no random numbers.
+    pub fn open_spans(&self, outlet: SpanOutlet) -> Result<(), SinkStartError> {
+        self.parts.sinks.open_spans(outlet)
+    }
+
     /// Ends the sessions of all virtual servers, then the host, whose last records are sent.
     pub async fn close(&self) {
         self.parts.ended.cancel();
@@ -260,10 +269,17 @@ impl GatewayApi {
 
     fn metrics(&self) -> Result<ApiReply, RestError> {
         let (parts, shared) = (&self.parts, &self.parts.host.shared);
-        let sessions = shared.sessions.figures().open + parts.live.open_sessions();
-        parts
-            .metrics
-            .reply(sessions, &shared.hub.states(), &parts.sinks.figures())
+        parts.metrics.reply(&MetricsMoment {
+            sessions: shared.sessions.figures().open + parts.live.open_sessions(),
+            servers: &shared.hub.states(),
+            process: ProcessFigures {
+                sandbox: shared.backend.figures(),
+                turns: parts.admission.turns.figures(),
+                records: shared.records.queued(),
+            },
+            sinks: &parts.sinks.figures(),
+            spans: parts.sinks.spans(),
+        })
     }
 
     async fn answer_admitted(&self, request: ApiRequest) -> Result<ApiReply, RestError> {
@@ -354,8 +370,8 @@ impl Api for GatewayApi {
         Box::pin(self.other_processes())
     }
 
-    fn answered(&self, route: Option<Route>, status: u16) {
-        self.parts.metrics.answered(route, status);
+    fn answered(&self, route: Option<Route>, status: u16, duration: Duration) {
+        self.parts.metrics.answered(route, status, duration);
     }
 
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use broker::RunScope;
 use gateway::Clients;
 use sandbox::HostCalls;
-use store::{Attempt, Code, Front, Searched};
+use store::{Attempt, Front, Searched};
 use types::{Answers, CheckMode, FileBounds, Language, Limits, Principal, Selector, ServerId, SessionName};
 use upstream_wire::DownstreamClient;
 
@@ -104,8 +104,7 @@ impl Caller {
             server: self.server().cloned(),
             front,
             language,
-            // Hashing the program is only worth it when runs are recorded.
-            code: code.filter(|_| records.is_on()).map(Code::of),
+            code: code.and_then(|text| records.code(text)),
             limits,
             backend: self.shared.backend.name(),
             client: self.client.get().cloned(),

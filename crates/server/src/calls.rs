@@ -9,7 +9,7 @@ pub(crate) use printing::Printing;
 
 use std::time::Duration;
 
-use broker::{AnsweredCalls, RunScope};
+use broker::{AnsweredCalls, RunScope, RunTrace};
 use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
@@ -82,6 +82,7 @@ impl Caller {
             observer: None,
             done: AnsweredCalls::default(),
             activity: None,
+            trace: RunTrace::default(),
         });
         let call = HostCall {
             name: "tool".to_owned(),

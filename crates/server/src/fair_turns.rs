@@ -24,6 +24,13 @@ pub(crate) struct Turn {
     is_void: bool,
 }
 
+/// How many programs run, and how many wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TurnFigures {
+    pub(crate) running: usize,
+    pub(crate) waiting: usize,
+}
+
 #[derive(Debug)]
 struct SharedTurns {
     most: usize,
@@ -51,6 +58,15 @@ impl FairTurns {
                 most_of_user,
                 state: Mutex::default(),
             }),
+        }
+    }
+
+    /// Counts of this moment.
+    pub(crate) fn figures(&self) -> TurnFigures {
+        let state = self.shared.lock();
+        TurnFigures {
+            running: state.running,
+            waiting: state.waiting.values().map(VecDeque::len).sum(),
         }
     }
 

@@ -12,7 +12,7 @@ use sandbox::Backend;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::{Sessions, SessionsConfig};
-use settings::Parts;
+use settings::{Parts, Traces};
 use store::{Recording, Records, Saved};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
@@ -29,6 +29,7 @@ use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
 use crate::recording::{CallLog, RecordedCall};
 use crate::run_counts::RunCounts;
+use crate::run_traces::{RunTraces, SpanOutlet};
 use crate::served::Served;
 
 /// Longest time for sessions and servers to end.
@@ -66,6 +67,7 @@ pub(crate) struct HostParts {
     pub(crate) saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
     pub(crate) runs: RunCounts,
+    pub(crate) traces: RunTraces,
     /// Settings of callers that request no others.
     pub(crate) defaults: Arc<Defaults>,
     /// From which the parts of virtual servers are made.
@@ -100,6 +102,20 @@ impl Host {
     /// Joins the parts; starts nothing. Needs a runtime.
     pub fn new(parts: Parts) -> Result<Host, StartError> {
         Host::join(parts, None)
+    }
+
+    /// The same host, which records spans of runs and calls. Called before the first run.
+    #[must_use]
+    pub fn traced(self, traces: Traces) -> (Host, SpanOutlet) {
+        let (traces, outlet) = RunTraces::new(traces);
+        let parts = HostParts {
+            traces,
+            ..HostParts::clone(&self.shared)
+        };
+        let host = Host {
+            shared: Arc::new(parts),
+        };
+        (host, outlet)
     }
 
     /// Like `new`, and logs programs' tool calls for [`Host::recorded`].
@@ -198,6 +214,7 @@ impl Host {
                 saved,
                 counter: Arc::default(),
                 runs: RunCounts::default(),
+                traces: RunTraces::default(),
                 configs: Arc::new(configs),
                 served: None,
                 defaults: Arc::new(Defaults {

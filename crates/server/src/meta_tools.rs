@@ -136,6 +136,7 @@ impl MetaTools for SessionTools {
     }
 
     async fn refused(&self, code: Option<&str>) {
+        self.caller.shared.runs.note_refused(self.caller.client.get());
         let attempt = self.caller.attempt(Front::Mcp, None, code, None);
         // The program is refused either way; the writer reports a failure to record.
         let _ = self

@@ -129,6 +129,7 @@ impl Caller {
             activity: None,
             printed: program.output,
             observer: None,
+            trace: None,
         };
         let spec = RunSpec {
             language: program.language,

@@ -66,6 +66,7 @@ impl Caller {
     }
 
     async fn refuse(&self, language: Option<&'static str>, code: &str, why: Refused) {
+        self.shared.runs.note_refused(self.client.get());
         let attempt = self.attempt(Front::Mcp, language, Some(code), None);
         // The program is refused either way; the writer reports a failure to record.
         let _ = self.shared.records.refused(attempt, why).await;

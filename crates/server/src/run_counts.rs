@@ -6,6 +6,8 @@ use prometheus_client::metrics::family::Family;
 use session::SessionError;
 use surfaces::RunReport;
 
+use crate::execution_metrics::ExecutionMetrics;
+
 /// The outcome of runs that did not begin: their session took no more, or ended.
 const NOT_BEGUN: &str = "not_begun";
 
@@ -13,6 +15,7 @@ const NOT_BEGUN: &str = "not_begun";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunCounts {
     runs: Family<RunLabels, Counter>,
+    executions: ExecutionMetrics,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -23,11 +26,26 @@ pub(crate) struct RunLabels {
 // === impl RunCounts ===
 
 impl RunCounts {
-    pub(crate) fn note(&self, ended: &Result<RunReport, SessionError>) {
+    /// Counts a run that a client of this name asked for.
+    pub(crate) fn note(&self, client: Option<&String>, ended: &Result<RunReport, SessionError>) {
+        match ended {
+            Ok(report) => self.executions.ended(client, &report.outcome),
+            Err(_) => self.executions.refused(client),
+        }
         let outcome = ended
             .as_ref()
             .map_or(NOT_BEGUN, |report| report.outcome.status.name());
         self.runs.get_or_create(&RunLabels { outcome }).inc();
+    }
+
+    /// Counts a run that was refused before a session was asked.
+    pub(crate) fn note_refused(&self, client: Option<&String>) {
+        self.executions.refused(client);
+    }
+
+    /// The metrics of executions, as a registry takes them.
+    pub(crate) fn executions(&self) -> ExecutionMetrics {
+        self.executions.clone()
     }
 
     /// The counters, as a registry takes them.

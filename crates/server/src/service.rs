@@ -12,13 +12,16 @@ use store::{Attempt, Front, Refused, Searched};
 use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Language, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName};
+use types::{
+    Activity, Language, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName, TraceContext,
+};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Caller;
 use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
 use crate::files::blocking;
+use crate::run_traces;
 use crate::served::Served;
 
 /// Options of a run beside the run spec and the run profile.
@@ -31,6 +34,8 @@ pub(crate) struct RunExtras {
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
     /// Observes the tool calls of a run without a receipt.
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
+    /// The trace that the client's request belongs to.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 // === impl RunExtras ===
@@ -48,6 +53,7 @@ impl RunExtras {
             activity,
             printed: None,
             observer: None,
+            trace: run.trace.clone(),
         }
     }
 }
@@ -64,10 +70,16 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
         let meter = self.cpu_meter();
+        let span = self.begin_span(&spec, around.trace.as_ref());
+        let around = RunExtras {
+            trace: span.context().cloned(),
+            ..around
+        };
         let executed = Box::pin(self.execute_uncounted(spec, profile, around, cancel, meter.clone()));
         let ended = meter.around(executed).await;
         self.charge(&meter).await;
-        self.shared.runs.note(&ended);
+        self.shared.runs.note(self.client.get(), &ended);
+        run_traces::end(span, &ended);
         ended
     }
 
@@ -106,6 +118,7 @@ impl Caller {
             },
             done: done.clone(),
             activity: around.activity,
+            trace: self.trace_of_calls(&spec.session, around.trace),
         });
         let calls = match around.printed {
             Some(printed) => Arc::new(Printing::new(calls, printed, limits.output)),
@@ -171,6 +184,7 @@ impl CodeService for Caller {
     }
 
     async fn refused(&self, code: Option<&str>) {
+        self.shared.runs.note_refused(self.client.get());
         let attempt = self.attempt(Front::Mcp, None, code, None);
         // The program is refused either way; the writer reports a failure to record.
         let _ = self.shared.records.refused(attempt, Refused::Arguments).await;

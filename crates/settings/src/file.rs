@@ -12,10 +12,11 @@ mod output;
 mod records;
 mod sandbox_policy;
 mod sessions;
-mod sinks;
+pub(crate) mod sinks;
 mod surface;
 mod table;
 mod tools;
+mod traces;
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,7 @@ pub use records::Records;
 pub use sessions::Sessions;
 pub use surface::SurfaceSettings;
 pub use tools::Tools;
+pub use traces::{Traces, UserAttribute};
 
 /// Sections in the order of the documentation.
 pub(crate) const SECTIONS: [&str; 20] = [
@@ -84,6 +86,8 @@ pub struct Settings {
     pub gateway: Gateway,
     /// `[[gateway.sinks]]`.
     pub sinks: Vec<::sinks::SinkConfig>,
+    /// `[gateway.traces]`.
+    pub traces: Option<Traces>,
     /// `[http]`.
     pub http: Http,
     /// `[check] default`.
@@ -178,6 +182,10 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
         for (key, value) in table.entries() {
             if (section, key) == ("gateway", "sinks") {
                 settings.sinks = sinks::read(&value, directory, &mut diagnostics);
+                continue;
+            }
+            if (section, key) == ("gateway", "traces") {
+                settings.traces = traces::read(&value, directory, &mut diagnostics);
                 continue;
             }
             if section == "limits" {

@@ -22,7 +22,7 @@ pub use bridge::{Bridge, OutputMode};
 pub use code_execution::CodeExecution;
 pub use file::{
     Backend, Expose, Gateway, Http, Learned, Python, Records, Sessions, Settings, SurfaceSettings, Tools,
-    Workspace,
+    Traces, UserAttribute, Workspace,
 };
 pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_gateway, load_settings_only};
 pub use origins::{ValueWithOrigin, paths, values_with_origins};

@@ -67,7 +67,8 @@ pub fn load_gateway(
     let mut diagnostics = Diagnostics::of(None);
     let data_dir = find_data_dir(arguments, env, &mut diagnostics);
     let servers = load_servers(&arguments.sources, &data_dir, env, &mut diagnostics);
-    let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    let (mut settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    file::sinks::complete(&mut settings.sinks, env, &mut diagnostics);
     let code_execution = CodeExecution::read(env, &mut diagnostics);
     let database = database::find(arguments, &data_dir, env, &mut diagnostics);
     let loaded = finish(diagnostics, data_dir, database, servers, settings)?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use environment::Environment;
 use registry::BridgeSources;
-use store::Database;
+use sinks::SinkTarget;
+use store::{Database, ExecutionDetail};
 use types::{Answers, CheckMode, Principal, RequiredIsolation, ToolRef, ToolRules};
 use upstream_wire::oauth::Logins;
 
@@ -84,6 +85,7 @@ impl Loaded {
         store::RecordsConfig {
             database: self.database.clone(),
             recording: settings.recording,
+            execution: execution_detail(&self.settings.sinks),
             keep_for: settings.keep_for,
             keep_size: settings.keep_size,
         }
@@ -244,6 +246,18 @@ pub fn typescript_settings(settings: &Settings, env: &dyn Environment) -> sandbo
         packages: settings.typescript.packages.clone(),
         search_path: env.var("PATH").ok().flatten().map(OsString::from),
         modules: Vec::new(),
+    }
+}
+
+/// What the execution log with the most detail needs.
+fn execution_detail(sinks: &[sinks::SinkConfig]) -> ExecutionDetail {
+    let logs = sinks
+        .iter()
+        .filter(|sink| matches!(sink.target, SinkTarget::File(_)));
+    match logs.map(|sink| sink.payloads).max() {
+        Some(true) => ExecutionDetail::Texts,
+        Some(false) => ExecutionDetail::Facts,
+        None => ExecutionDetail::Omitted,
     }
 }
 

@@ -359,6 +359,25 @@ const EVERY_KEY: &str = r#"
         headers_file = "otlp-headers"
         payloads = true
 
+        [[gateway.sinks]]
+        name = "executions"
+        file = "/var/log/mcp-executions/"
+        max_size = "1 MiB"
+        max_files = 3
+
+        [[gateway.sinks]]
+        name = "cloudwatch"
+        cloudwatch = "eu-central-1"
+        namespace = "Lab"
+        dimensions = ["Status", "ServerId"]
+        credentials_file = "aws-credentials"
+
+        [gateway.traces]
+        otlp = "https://otlp.example.com"
+        headers_file = "otlp-headers"
+        share = 0.25
+        user = "hash"
+
         [http]
         tls_cert = "yard.crt"
         tls_key = "yard.key"
@@ -562,6 +581,42 @@ fn mistakes_of_sinks_come_together() {
         otlp = "http://collector:4318"
         headers_file = "x"
         records = []
+
+        [[gateway.sinks]]
+        name = "log"
+        file = "runs.log"
+
+        [[gateway.sinks]]
+        name = "other"
+        file = "runs.log"
+
+        [[gateway.sinks]]
+        name = "small"
+        file = "small.log"
+        max_size = "1 KiB"
+        max_files = 0
+
+        [gateway.traces]
+        otlp = "collector:4318"
+        share = 2
+        user = "name"
+        sample = 1
+
+        [[gateway.sinks]]
+        name = "aws"
+        cloudwatch = "Frankfurt"
+        namespace = "AWS/Lambda"
+        dimensions = ["User"]
+
+        [[gateway.sinks]]
+        name = "regional"
+        file = "regional.log"
+        region = "eu-central-1"
+
+        [[gateway.sinks]]
+        name = "sized"
+        syslog = "unix:/dev/log"
+        max_size = "1 MiB"
 
         [records]
         record = "off"

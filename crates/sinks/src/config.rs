@@ -1,13 +1,20 @@
 //! Configuration of a sink, and the addresses of its target.
 
+mod cloudwatch;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use url::{Host, Url};
 
+pub use cloudwatch::{AwsCredentials, AwsCredentialsSource, CloudWatchTarget, MetricDimension};
+
 /// Path of logs below the address of a collector, as OpenTelemetry's exporters add it.
-const LOGS: &str = "/v1/logs";
+pub const LOGS: &str = "/v1/logs";
+
+/// Path of traces there.
+pub const TRACES: &str = "/v1/traces";
 
 /// Default ports of syslog over UDP, TCP and TLS.
 const PORTS: [(&str, u16); 3] = [("udp", 514), ("tcp", 601), ("tls", 6514)];
@@ -45,6 +52,21 @@ pub enum SinkTarget {
     Syslog(SyslogTarget),
     /// OTLP over HTTP.
     Otlp(OtlpTarget),
+    /// A line of JSON for each record.
+    File(FileTarget),
+    /// Durations of runs as metrics.
+    CloudWatch(Box<CloudWatchTarget>),
+}
+
+/// A file of this machine, with its older files beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTarget {
+    /// The newest file; older ones end in `.1`, `.2` and so on.
+    pub path: PathBuf,
+    /// Most bytes of a file; a line that is longer has a file of its own.
+    pub max_size: u64,
+    /// Most files, the newest included.
+    pub max_files: u32,
 }
 
 /// A receiver of syslog.
@@ -72,7 +94,7 @@ pub struct NetworkAddress {
 /// A collector of OpenTelemetry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpTarget {
-    /// Address of `POST` requests with logs.
+    /// Address of `POST` requests with logs or traces.
     pub url: Url,
     /// A file with a header on each line, such as the collector's token.
     pub headers_file: Option<PathBuf>,
@@ -147,12 +169,13 @@ impl SyslogTarget {
 // === impl OtlpTarget ===
 
 impl OtlpTarget {
-    /// Reads `http://HOST:4318` or `https://HOST/PATH`; without a path, logs go to `/v1/logs`.
+    /// Reads `http://HOST:4318` or `https://HOST/PATH`; an address without a path gets this one.
     ///
     /// # Errors
     /// A text with the mistake and the remedy. The text may hold a secret, so the message does not repeat it.
-    pub fn read(text: &str) -> Result<OtlpTarget, String> {
-        let form = "expected the address of a collector, as in \"http://127.0.0.1:4318\" or \"https://HOST/v1/logs\"";
+    pub fn read(text: &str, path: &str) -> Result<OtlpTarget, String> {
+        let form =
+            "expected the address of a collector, as in \"http://127.0.0.1:4318\" or \"https://HOST/PATH\"";
         let mut url = Url::parse(text).map_err(|error| format!("{form}: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err(form.to_owned());
@@ -165,7 +188,7 @@ impl OtlpTarget {
             );
         }
         if matches!(url.path(), "" | "/") {
-            url.set_path(LOGS);
+            url.set_path(path);
         }
         url.set_fragment(None);
         Ok(OtlpTarget {
@@ -203,6 +226,10 @@ impl fmt::Display for SinkTarget {
             SinkTarget::Syslog(SyslogTarget::Tls(address)) => write!(f, "syslog at tls://{address}"),
             SinkTarget::Syslog(SyslogTarget::Unix(path)) => write!(f, "syslog at {}", path.display()),
             SinkTarget::Otlp(otlp) => write!(f, "OTLP at {}", otlp.url),
+            SinkTarget::File(file) => write!(f, "the file {}", file.path.display()),
+            SinkTarget::CloudWatch(target) => {
+                write!(f, "CloudWatch at {} ({})", target.url, target.namespace)
+            }
         }
     }
 }
@@ -258,7 +285,7 @@ mod tests {
     #[test]
     fn addresses_of_otlp() {
         let check = |text: &str, shown: &str| {
-            let read = match OtlpTarget::read(text) {
+            let read = match OtlpTarget::read(text, LOGS) {
                 Ok(target) => target.url.to_string(),
                 Err(why) => why,
             };
@@ -275,7 +302,7 @@ mod tests {
             check(wrong, "expected the address of a collector");
         }
         let exposes = |text: &str| {
-            let target = OtlpTarget::read(text).expect("an address");
+            let target = OtlpTarget::read(text, LOGS).expect("an address");
             let headers_file = Some(PathBuf::from("headers"));
             OtlpTarget {
                 headers_file,

@@ -12,7 +12,7 @@ use crate::Sender;
 use crate::config::SinkConfig;
 use crate::counts::SinkCounts;
 use crate::error::SendError;
-use crate::fields::{SinkEntry, kind};
+use crate::fields::kind;
 use crate::losses::Losses;
 use crate::target::Outlet;
 
@@ -209,17 +209,14 @@ impl Delivery {
                 false => Payloads::Omitted,
             },
         };
-        let page = self.store.page(backlog, selection).await?;
-        let entries: Vec<SinkEntry> = page
-            .records
-            .iter()
-            .filter(|record| self.config.records.contains(&kind(record)))
-            .map(SinkEntry::of)
-            .collect();
-        let refused = match entries.is_empty() {
+        let mut page = self.store.page(backlog, selection).await?;
+        let records = &mut page.records;
+        records.retain(|record| self.config.records.contains(&kind(record)));
+        let wanted = records.len() as u64;
+        let refused = match records.is_empty() {
             true => 0,
-            false => match self.outlet.send(&entries).await {
-                Ok(refused) => refused.min(entries.len() as u64),
+            false => match self.outlet.send(records).await {
+                Ok(refused) => refused.min(wanted),
                 Err(SendError::Refused(why)) => self.skips(why)?,
                 Err(SendError::Unavailable { why, retry_after }) => {
                     return Err(RoundError::Unavailable { why, retry_after });
@@ -233,7 +230,7 @@ impl Delivery {
             self.leased = None;
             return Ok(0);
         }
-        self.note(&page, entries.len() as u64 - refused, refused);
+        self.note(&page, wanted - refused, refused);
         Ok(page.until - backlog.after)
     }
 

@@ -1,11 +1,15 @@
 //! A record as named values with time and severity, the same for every target.
 
-use store::RunView;
 use store::audit::AuditRow;
-use store::sinks::{SentCall, SentEvent, SentRecord};
+use store::sinks::{SentCall, SentEvent, SentRecord, SentRun};
 use types::Principal;
 
 use crate::config::RecordKind;
+
+/// Events that S0-84 calls a violation of a policy, under its name and severity.
+const VIOLATIONS: [&str; 2] = ["call_denied", store::FILE_DENIED];
+const VIOLATION: &str = "code_execution_policy_violation";
+const HIGH: &str = "HIGH";
 
 /// A record ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +49,7 @@ struct EntryFields(Vec<(&'static str, Field)>);
 impl SinkEntry {
     pub(crate) fn of(record: &SentRecord) -> SinkEntry {
         match record {
-            SentRecord::Run(run) => of_run(run),
+            SentRecord::Run(sent) => of_run(sent),
             SentRecord::Call(call) => of_call(call),
             SentRecord::Event(event) => of_event(event),
             SentRecord::Audit(row) => of_audit(row),
@@ -63,7 +67,7 @@ pub(crate) fn kind(record: &SentRecord) -> RecordKind {
     }
 }
 
-fn of_run(run: &RunView) -> SinkEntry {
+fn of_run(SentRun { run, .. }: &SentRun) -> SinkEntry {
     let mut fields = EntryFields::default();
     fields.text("codeyard.record.id", Some(&run.id));
     fields.principal(Some(&run.principal));
@@ -133,6 +137,10 @@ fn of_event(event: &SentEvent) -> SinkEntry {
     );
     fields.text("codeyard.event.kind", Some(&event.kind));
     fields.text("codeyard.event.detail", event.detail.as_deref());
+    if VIOLATIONS.contains(&event.kind.as_str()) {
+        fields.text("codeyard.security.event", Some(VIOLATION));
+        fields.text("codeyard.security.severity", Some(HIGH));
+    }
     SinkEntry {
         kind: RecordKind::Events,
         at_ms: event.at_ms,
@@ -166,6 +174,16 @@ fn of_audit(row: &AuditRow) -> SinkEntry {
 // === impl Severity ===
 
 impl Severity {
+    /// The word in lines of JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Notice => "notice",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+
     fn of_run(status: &str) -> Severity {
         match status {
             "completed" | "failed" | "cancelled" => Severity::Info,
@@ -262,6 +280,28 @@ mod tests {
                 text("codeyard.event.kind", "run_refused"),
             ]
         );
+    }
+
+    #[test]
+    fn s0_84_denials_are_violations_of_a_policy() {
+        for (kind, is_violation) in [
+            ("call_denied", true),
+            ("file_denied", true),
+            ("run_refused", false),
+        ] {
+            let fields = event(kind, None).fields;
+            let named = |name, text: &str| fields.contains(&(name, Field::Text(text.to_owned())));
+            assert_eq!(
+                named("codeyard.security.event", VIOLATION),
+                is_violation,
+                "{kind}"
+            );
+            assert_eq!(
+                named("codeyard.security.severity", "HIGH"),
+                is_violation,
+                "{kind}"
+            );
+        }
     }
 
     #[test]

@@ -21,6 +21,18 @@ pub enum ArgumentDetail {
     Full,
 }
 
+/// What is recorded of a run for execution logs, beyond its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExecutionDetail {
+    /// Nothing: there is no execution log.
+    #[default]
+    Omitted,
+    /// Exit status, bytes and paths of files.
+    Facts,
+    /// Also the program and the message of its error.
+    Texts,
+}
+
 /// Which data is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recording {
@@ -42,6 +54,8 @@ pub struct RecordsConfig {
     pub database: Database,
     /// Which data is recorded.
     pub recording: Recording,
+    /// What execution logs get beyond that.
+    pub execution: ExecutionDetail,
     /// Maximum age; older records are removed. Postgres removes whole days (UTC).
     pub keep_for: Duration,
     /// Maximum size in bytes; above it, the oldest records are removed. Postgres removes whole days, never today.
@@ -80,6 +94,7 @@ impl RecordsConfig {
         RecordsConfig {
             database: data.join(FILE).into(),
             recording: Recording::default(),
+            execution: ExecutionDetail::default(),
             keep_for: DEFAULT_KEEP_FOR,
             keep_size: DEFAULT_KEEP_SIZE,
         }

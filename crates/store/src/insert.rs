@@ -9,6 +9,7 @@ use serde_json::json;
 use types::{Limits, RunId, ServerId};
 
 use crate::connection::{Connection, Statement, Value};
+use crate::execution::Execution;
 use crate::lease;
 use crate::receipts;
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
@@ -19,7 +20,7 @@ const CHUNK: usize = 64;
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
     result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes, \
-    virtual_server, writer, number";
+    virtual_server, writer, number, execution";
 
 /// The end of a run completes its first row. A repeated first row changes the limits of a live run.
 const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded.mode, \
@@ -28,7 +29,8 @@ const RUN_CONFLICT: &str = " DO UPDATE SET life = excluded.life, mode = excluded
     session_fate = excluded.session_fate, result_bytes = excluded.result_bytes, \
     stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes, \
     host_calls = excluded.host_calls, cpu_us = excluded.cpu_us, peak_memory = excluded.peak_memory, \
-    earlier_threads = excluded.earlier_threads, writer = excluded.writer, number = excluded.number \
+    earlier_threads = excluded.earlier_threads, writer = excluded.writer, number = excluded.number, \
+    execution = excluded.execution \
     WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
 /// Rows by table, in order of arrival. Calls, events and ends of runs are numbered together, from 1.
@@ -182,6 +184,7 @@ async fn runs(
             attempt.server.as_ref().map(ServerId::as_str).into(),
         ]);
         values.extend(numbering.of(place));
+        values.push(execution(run, ended).into());
         values
     });
     // The key of a partitioned table includes the partition column.
@@ -191,6 +194,19 @@ async fn runs(
     });
     statement.push(RUN_CONFLICT);
     connection.execute(statement).await.map(drop)
+}
+
+/// The facts of a run that is over, as JSON.
+fn execution(run: &Run, ended: &Ended) -> Option<String> {
+    let code = run.attempt.code.as_ref().and_then(|code| code.text.clone());
+    let is_over = !ended.status.is_empty();
+    let facts = match &ended.execution {
+        Some(facts) => facts.clone(),
+        // A refused run has no outcome, but may have a program.
+        None if is_over && code.is_some() => Execution::default(),
+        None => return None,
+    };
+    serde_json::to_string(&Execution { code, ..facts }).ok()
 }
 
 fn end(ended: &Ended) -> [Value; 14] {

@@ -32,6 +32,7 @@ mod config;
 mod connection;
 pub mod cpu_debts;
 mod database;
+mod execution;
 mod health;
 mod insert;
 pub mod learned;
@@ -63,10 +64,14 @@ mod writer;
 pub use accounts::Accounts;
 pub use arguments::Arguments;
 pub use audit::Audit;
-pub use config::{ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording, RecordsConfig};
+pub use config::{
+    ArgumentDetail, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, ExecutionDetail, FILE, Recording, RecordsConfig,
+};
 pub use database::{Database, DatabaseUrlError, PostgresDatabase};
+pub use execution::Execution;
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
+pub use queue::RecordsQueue;
 pub use rate_windows::RateWindows;
 pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};

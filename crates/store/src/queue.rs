@@ -36,6 +36,15 @@ struct QueueState {
     is_closed: bool,
 }
 
+/// Rows that wait to be written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RecordsQueue {
+    /// Number of rows.
+    pub rows: usize,
+    /// Approximate memory of these rows, in bytes.
+    pub bytes: usize,
+}
+
 /// Rows in order of arrival, with the tasks that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -61,6 +70,15 @@ impl Queue {
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows that wait now.
+    pub(crate) fn figures(&self) -> RecordsQueue {
+        let state = self.state();
+        RecordsQueue {
+            rows: state.batch.rows.len(),
+            bytes: state.weight,
+        }
     }
 
     /// Waits while the queue is full; returns at once if it is closed.

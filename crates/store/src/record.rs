@@ -160,7 +160,7 @@ impl RunRecord {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let mut ended = Ended::of(outcome, open.shared.clock.now().0);
+        let mut ended = Ended::of(outcome, open.shared.config.execution, open.shared.clock.now().0);
         ended.life = session.map(|session| session.session.life);
         ended.mode = session.and_then(|session| session.session.mode);
         let shared = open.shared.clone();
@@ -206,7 +206,8 @@ impl Drop for RunRecord {
                 ..GuestError::default()
             };
             let outcome = Outcome::bare(Status::Cancelled, SessionFate::Kept, Some(error));
-            open.end(Ended::of(&outcome, now_ms()));
+            let detail = open.shared.config.execution;
+            open.end(Ended::of(&outcome, detail, now_ms()));
         }
     }
 }

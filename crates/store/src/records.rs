@@ -12,9 +12,11 @@ use types::{RunId, ToolRef};
 use crate::arguments::Arguments;
 use crate::clock::Clock;
 use crate::config::RecordsConfig;
-use crate::queue::{MOST, Queue};
+use crate::queue::{MOST, Queue, RecordsQueue};
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, FILE_DENIED, Refused, Row, Run, TASK};
+use crate::rows::{
+    Attempt, Call, CallMade, Change, Code, DRIFT, Event, FILE_DENIED, Refused, Row, Run, TASK,
+};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -69,6 +71,12 @@ impl Records {
         self.shared.is_some()
     }
 
+    /// The rows that wait to be written now.
+    pub fn queued(&self) -> RecordsQueue {
+        let shared = self.shared.as_ref();
+        shared.map_or_else(RecordsQueue::default, |shared| shared.queue.figures())
+    }
+
     /// Opens the database in the background, ahead of the first run.
     pub fn warm(&self) {
         if let Some(shared) = &self.shared {
@@ -84,6 +92,12 @@ impl Records {
     /// Records an attempt that was refused before a session accepted it.
     pub async fn refused(&self, attempt: Attempt, why: Refused) -> Result<(), NotRecorded> {
         self.attempt(attempt).refuse(why).await
+    }
+
+    /// Reduces a program to the recorded data; `None` if nothing is recorded, because hashing would be in vain.
+    pub fn code(&self, text: &str) -> Option<Code> {
+        let shared = self.shared.as_ref()?;
+        Some(Code::of(text, shared.config.execution))
     }
 
     /// Reduces a call's arguments to the recorded data; `is_declared` returns whether a name is a parameter of the

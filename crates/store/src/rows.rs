@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 use types::{Limits, Outcome, Principal, RunId, ServerId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
+use crate::config::ExecutionDetail;
+use crate::execution::Execution;
 
 /// Longest recorded foreign name or kind, in bytes; longer ones are truncated.
 const MAX_NAME: usize = 128;
@@ -71,11 +73,12 @@ pub enum Front {
     Task,
 }
 
-/// A program in the records: its hash and length, never its text.
+/// A program in the records: its hash and length, and its text only for execution logs that ask for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
     pub(crate) hash: String,
     pub(crate) bytes: u64,
+    pub(crate) text: Option<String>,
 }
 
 /// Why an attempt was refused.
@@ -158,6 +161,7 @@ pub(crate) struct Ended {
     pub(crate) cpu_us: Option<i64>,
     pub(crate) peak_memory: Option<i64>,
     pub(crate) earlier_threads: Option<i64>,
+    pub(crate) execution: Option<Execution>,
 }
 
 #[derive(Debug)]
@@ -224,10 +228,11 @@ impl Front {
 
 impl Code {
     /// The program with this source text.
-    pub fn of(text: &str) -> Code {
+    pub fn of(text: &str, detail: ExecutionDetail) -> Code {
         Code {
             hash: hex(&Sha256::digest(text)),
             bytes: text.len() as u64,
+            text: Execution::code(text, detail),
         }
     }
 }
@@ -273,6 +278,10 @@ impl Row {
     pub(crate) fn weight(&self) -> usize {
         512 + match self {
             Row::Call(call) => call.made.arguments.weight(),
+            Row::Begun(run) => run.code_weight(),
+            Row::Ended(run, ended) => {
+                run.code_weight() + ended.execution.as_ref().map_or(0, Execution::weight)
+            }
             _ => 0,
         }
     }
@@ -289,6 +298,15 @@ impl Row {
     }
 }
 
+// === impl Run ===
+
+impl Run {
+    fn code_weight(&self) -> usize {
+        let text = self.attempt.code.as_ref().and_then(|code| code.text.as_ref());
+        text.map_or(0, String::len)
+    }
+}
+
 // === impl Ended ===
 
 impl Ended {
@@ -301,8 +319,8 @@ impl Ended {
         }
     }
 
-    /// The record of an outcome: never its text.
-    pub(crate) fn of(outcome: &Outcome, at_ms: i64) -> Ended {
+    /// The record of an outcome: never its text, except the message of an error for execution logs that ask for it.
+    pub(crate) fn of(outcome: &Outcome, detail: ExecutionDetail, at_ms: i64) -> Ended {
         let usage = &outcome.usage;
         Ended {
             at_ms,
@@ -323,6 +341,7 @@ impl Ended {
             cpu_us: usage.cpu.map(crate::clock::micros),
             peak_memory: usage.peak_memory.map(number),
             earlier_threads: (outcome.threads.before > 0).then(|| i64::from(outcome.threads.before)),
+            execution: Execution::of(outcome, detail),
             ..Ended::default()
         }
     }
@@ -330,7 +349,12 @@ impl Ended {
 
 /// Truncates a foreign name to the recorded length.
 pub(crate) fn cut(name: &str) -> String {
-    name[..name.floor_char_boundary(MAX_NAME)].to_owned()
+    cut_to(name, MAX_NAME)
+}
+
+/// At most the first `most` bytes.
+pub(crate) fn cut_to(text: &str, most: usize) -> String {
+    text[..text.floor_char_boundary(most)].to_owned()
 }
 
 /// Converts for SQL, which has no unsigned integers.

@@ -18,7 +18,7 @@ use crate::slot::ConnectionSlot;
 use crate::trouble::Trouble;
 
 pub use positions::{SinkBacklog, SinkSource};
-pub use record::{SentCall, SentEvent, SentRecord};
+pub use record::{CalledTool, SentCall, SentEvent, SentRecord, SentRun};
 pub use rows::SinkPage;
 
 /// Reads records for sinks, and stores their positions. Cheap to clone; opens the database on first use.

@@ -1,6 +1,6 @@
 //! The run that a surface requests.
 
-use types::{RunProfile, RunSpec};
+use types::{RunProfile, RunSpec, TraceContext};
 
 /// A run. The surface builds both parts once; the core passes them on unchanged.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Execute {
     pub receipt: bool,
     /// Searches since the previous run.
     pub searched: SearchCounts,
+    /// The trace that the request belongs to.
+    pub trace: Option<TraceContext>,
 }
 
 /// Searches for tools between two runs.

@@ -7,6 +7,7 @@ use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
 use tokio_util::sync::CancellationToken;
+use types::TraceContext;
 
 use crate::arrival::Ticket;
 use crate::error::RequestError;
@@ -39,6 +40,12 @@ pub(crate) fn release(context: &RequestContext<RoleServer>) {
     if let Some(ticket) = context.extensions.get::<Ticket>() {
         ticket.release();
     }
+}
+
+/// The trace that the client names in `_meta`. Over HTTP, transports put the header there.
+pub(crate) fn trace(context: &RequestContext<RoleServer>) -> Option<TraceContext> {
+    let meta = &context.meta;
+    TraceContext::read(meta.get_traceparent()?, meta.get_tracestate())
 }
 
 /// Resolves when the client cancels the request or disconnects.

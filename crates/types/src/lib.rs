@@ -22,6 +22,7 @@ mod rules;
 mod run;
 mod search;
 mod tool;
+mod trace_context;
 mod tree_file;
 pub mod units;
 mod unseen;
@@ -51,6 +52,7 @@ pub use run::{
 };
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
+pub use trace_context::TraceContext;
 pub use tree_file::{TreeFile, WRITTEN_AT};
 pub use unseen::{is_reordering, is_unseen, spelled_out};
 pub use upstream_server::{Ownership, UpstreamServer};

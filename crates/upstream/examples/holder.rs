@@ -38,6 +38,7 @@ async fn hold() {
                 arguments: serde_json::Map::new(),
                 deadline,
                 progress: None,
+                trace: None,
             })
             .await
         {

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Ownership, Principal, ServerTools, ToolRef};
+use types::{Ownership, Principal, ServerTools, ToolRef, TraceContext};
 use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
 use crate::bucket::{Buckets, CallWindows};
@@ -72,6 +72,8 @@ pub struct ToolCall {
     pub deadline: tokio::time::Instant,
     /// Receives the parameters of progress notifications; a full channel drops them.
     pub progress: Option<mpsc::Sender<Value>>,
+    /// The trace that the call belongs to, for the server.
+    pub trace: Option<TraceContext>,
 }
 
 impl Hub {
@@ -313,7 +315,9 @@ impl Hub {
                     let parse = || serde_json::from_str(&text);
                     let values = values.take().map_or_else(parse, Ok);
                     values
-                        .map(|values| request(tool.clone(), values, call.progress.clone()))
+                        .map(|values| {
+                            request(tool.clone(), values, call.progress.clone(), call.trace.as_ref())
+                        })
                         .map_err(|error| connection.bad_answer(&name, error.to_string()))
                 },
                 |connection, raw| result(connection, raw, &name),
@@ -450,14 +454,23 @@ fn request(
     tool: String,
     arguments: Map<String, Value>,
     progress: Option<mpsc::Sender<Value>>,
+    trace: Option<&TraceContext>,
 ) -> ClientRequest {
     let params = CallToolRequestParams::new(tool).with_arguments(arguments);
     let mut request = CallToolRequest::new(params);
-    if progress.is_some() {
-        request.extensions.insert(RequestMeta {
+    if progress.is_some() || trace.is_some() {
+        let mut meta = RequestMeta {
             progress,
             ..RequestMeta::default()
-        });
+        };
+        if let Some(trace) = trace {
+            meta.fields
+                .insert("traceparent".to_owned(), Value::String(trace.to_string()));
+            let state = trace.state.clone().map(Value::String);
+            meta.fields
+                .extend(state.map(|state| ("tracestate".to_owned(), state)));
+        }
+        request.extensions.insert(meta);
     }
     ClientRequest::CallToolRequest(request)
 }

@@ -138,6 +138,7 @@ fn scope() -> RunScope {
         observer: None,
         done: broker::AnsweredCalls::default(),
         activity: None,
+        trace: broker::RunTrace::default(),
     }
 }
 

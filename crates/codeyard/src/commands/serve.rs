@@ -36,8 +36,16 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         .map_err(|error| Failure::new(Exit::Broken, error))?;
     let bounds = loaded.settings.gateway;
     let sinks = loaded.settings.sinks.clone();
+    let traces = loaded.settings.traces.clone();
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let (host, spans) = match traces {
+        Some(traces) => {
+            let (host, spans) = host.traced(traces);
+            (host, Some(spans))
+        }
+        None => (host, None),
+    };
     if let Some(cluster) = &cluster {
         let joined = cluster.join().await;
         joined.map_err(|error| Failure::new(Exit::Broken, error))?;
@@ -52,6 +60,11 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     api.open_sinks(sinks)
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;
+    if let Some(spans) = spans {
+        context.output.tell(&format!("spans go to {spans}"));
+        api.open_spans(spans)
+            .map_err(|error| Failure::new(Exit::Broken, error))?;
+    }
     context.output.tell(&format!(
         "serving at {url}; {url}/docs describes REST",
         url = open.url

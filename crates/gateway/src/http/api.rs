@@ -1,6 +1,7 @@
 //! The trait behind the gateway: callers, requests, answers and surfaces.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use futures_util::future::BoxFuture;
@@ -44,8 +45,8 @@ pub trait Api: Send + Sync + 'static {
     /// The other processes that serve the same users.
     fn others(&self) -> BoxFuture<'_, Result<Vec<OtherProcess>, RestError>>;
 
-    /// Counts a response; `None` for a path or a method without a route.
-    fn answered(&self, route: Option<Route>, status: u16);
+    /// Counts a response; `None` for a path or a method without a route. `duration` is the time until the response began.
+    fn answered(&self, route: Option<Route>, status: u16, duration: Duration);
 
     /// Whether requests can be served, for `/readyz`.
     fn ready(&self) -> BoxFuture<'_, Result<(), RestError>>;

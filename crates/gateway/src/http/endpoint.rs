@@ -16,6 +16,7 @@ use super::events::{self, Opening, StreamKind};
 use super::http_refusal::{HttpRefusal, json};
 use super::message_fields::MessageFields;
 use super::sessions::Conversations;
+use super::trace_header;
 use crate::message;
 
 /// Time without a response after which the client receives an event stream. Its head shows that a response will
@@ -39,10 +40,13 @@ impl Endpoint {
     /// POST: one message of the client.
     pub(super) async fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Response {
         let answered = match parse(body) {
-            Ok(message) => match era::era(headers, &message) {
-                Era::Modern => self.modern(headers, message).await,
-                Era::Legacy => self.legacy(headers, message).await,
-            },
+            Ok(mut message) => {
+                trace_header::add(headers, &mut message);
+                match era::era(headers, &message) {
+                    Era::Modern => self.modern(headers, message).await,
+                    Era::Legacy => self.legacy(headers, message).await,
+                }
+            }
             Err(refused) => Err(refused),
         };
         answered.unwrap_or_else(HttpRefusal::into_response)

@@ -121,6 +121,34 @@ pub(super) fn replace(
     Ok(to_raw_value(&members).ok().map(|object| Replaced { object, old }))
 }
 
+/// The object with one more member in the object that it has at `key`, or gets there. `None` if it has something else
+/// there, or the key twice.
+pub(super) fn with_member(
+    object: &RawValue,
+    (key, name): (&str, &str),
+    value: &RawValue,
+) -> Option<Box<RawValue>> {
+    let mut members: Members<'_> = serde_json::from_str(object.get()).ok()?;
+    let mut found = members.0.iter_mut().filter(|(found, _)| found == key);
+    let place = (found.next(), found.next());
+    match place {
+        (None, _) => {
+            let inner = Members(vec![(Cow::Borrowed(name), Cow::Borrowed(value))]);
+            members
+                .0
+                .push((Cow::Borrowed(key), Cow::Owned(to_raw_value(&inner).ok()?)));
+        }
+        (Some((_, inner)), None) => {
+            let mut with: Members<'_> = serde_json::from_str(inner.get()).ok()?;
+            with.0.push((Cow::Borrowed(name), Cow::Borrowed(value)));
+            let with = to_raw_value(&with).ok()?;
+            *inner = Cow::Owned(with);
+        }
+        (Some(_), Some(_)) => return None,
+    }
+    to_raw_value(&members).ok()
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct MembersVisitor;

@@ -1,8 +1,11 @@
 //! `/metrics`: requests, runs, sessions, upstream servers and sinks of this process as text for Prometheus.
 //!
-//! No label holds what a client has written, so their number is bounded.
+//! Labels that clients write, their own names, are bounded in number and length.
 
+mod process;
 mod sinks;
+
+use std::time::Duration;
 
 use gateway::ApiReply;
 use identity::Route;
@@ -11,6 +14,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use rest::RestError;
@@ -18,6 +22,8 @@ use upstream::{ServerState, Status};
 
 use ::sinks::SinkFigures;
 
+pub(super) use self::process::ProcessFigures;
+use self::process::ProcessMetrics;
 use self::sinks::SinkMetrics;
 use super::errors::unavailable;
 use crate::cpu_quota::CpuSeconds;
@@ -28,13 +34,35 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 /// The label of requests to pages that do not exist.
 const NO_ROUTE: &str = "none";
 
+/// Bounds of the durations of requests, in seconds.
+const DURATIONS: [f64; 9] = [0.001, 0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0];
+
 /// What the gateway counts.
 pub(super) struct ApiMetrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
     sessions: Gauge,
     upstreams: Family<StateLabels, Gauge>,
+    process: ProcessMetrics,
     sinks: SinkMetrics,
+}
+
+/// What a process says of itself at one moment.
+pub(super) struct MetricsMoment<'m> {
+    /// Number of open sessions.
+    pub(super) sessions: usize,
+    pub(super) servers: &'m [ServerState],
+    pub(super) process: ProcessFigures,
+    pub(super) sinks: &'m [(String, SinkFigures)],
+    /// Sent and lost spans.
+    pub(super) spans: Option<(u64, u64)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    method: &'static str,
+    route: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,6 +83,7 @@ impl ApiMetrics {
     /// Adds the metrics to this registry.
     pub(super) fn new(mut registry: Registry, runs: &RunCounts, cpu: CpuSeconds) -> ApiMetrics {
         let requests = Family::default();
+        let durations = Family::new_with_constructor((|| Histogram::new(DURATIONS)) as fn() -> Histogram);
         let (sessions, upstreams) = (Gauge::default(), Family::default());
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("codeyard_build", "The running version", build);
@@ -63,6 +92,12 @@ impl ApiMetrics {
             "Answered requests by route and status",
             Family::clone(&requests),
         );
+        registry.register(
+            "codeyard_request_duration_seconds",
+            "Time until the answer of a request began",
+            Family::clone(&durations),
+        );
+        registry.register_collector(Box::new(runs.executions()));
         registry.register("codeyard_runs", "Runs of programs by outcome", runs.family());
         registry.register(
             "codeyard_cpu_seconds",
@@ -79,35 +114,39 @@ impl ApiMetrics {
             "Upstream servers by state",
             Family::clone(&upstreams),
         );
+        let process = ProcessMetrics::new(&mut registry);
         let sinks = SinkMetrics::new(&mut registry);
         ApiMetrics {
             registry,
             requests,
+            durations,
             sessions,
             upstreams,
+            process,
             sinks,
         }
     }
 
-    pub(super) fn answered(&self, route: Option<Route>, status: u16) {
+    pub(super) fn answered(&self, route: Option<Route>, status: u16, duration: Duration) {
+        let method = route.map_or(NO_ROUTE, |route| route.method().name());
+        let route = route.map_or(NO_ROUTE, Route::path);
         let labels = RequestLabels {
-            method: route.map_or(NO_ROUTE, |route| route.method().name()),
-            route: route.map_or(NO_ROUTE, Route::path),
+            method,
+            route,
             status: u32::from(status),
         };
         self.requests.get_or_create(&labels).inc();
+        self.durations
+            .get_or_create(&RouteLabels { method, route })
+            .observe(duration.as_secs_f64());
     }
 
-    /// The answer, with these counts of this moment.
-    pub(super) fn reply(
-        &self,
-        sessions: usize,
-        servers: &[ServerState],
-        sinks: &[(String, SinkFigures)],
-    ) -> Result<ApiReply, RestError> {
-        self.sinks.set(sinks);
+    /// The answer, with the counts of this moment.
+    pub(super) fn reply(&self, moment: &MetricsMoment<'_>) -> Result<ApiReply, RestError> {
+        self.sinks.set(moment.sinks, moment.spans);
+        self.process.set(&moment.process);
         let text = self
-            .text(sessions, servers)
+            .text(moment.sessions, moment.servers)
             .map_err(|error| unavailable(&error))?;
         Ok(ApiReply::of_type(200, OPEN_METRICS, text))
     }
@@ -164,11 +203,11 @@ mod tests {
     fn the_text_has_what_was_counted_and_every_state() {
         let runs = RunCounts::default();
         let metrics = ApiMetrics::new(Registry::default(), &runs, CpuSeconds::default());
-        runs.note(&Err(SessionError::Dismissed));
+        runs.note(None, &Err(SessionError::Dismissed));
         for status in [200, 200, 403] {
-            metrics.answered(Some(Route::ReadServer), status);
+            metrics.answered(Some(Route::ReadServer), status, Duration::from_millis(3));
         }
-        metrics.answered(None, 404);
+        metrics.answered(None, 404, Duration::ZERO);
         let server = |status| ServerState {
             status,
             ..ServerState::default()
@@ -186,6 +225,8 @@ mod tests {
             r#"codeyard_requests_total{method="GET",route="/servers/{id}",status="200"} 2"#,
             r#"codeyard_requests_total{method="GET",route="/servers/{id}",status="403"} 1"#,
             r#"codeyard_requests_total{method="none",route="none",status="404"} 1"#,
+            r#"codeyard_request_duration_seconds_bucket{le="0.001",method="GET",route="/servers/{id}"} 0"#,
+            r#"codeyard_request_duration_seconds_bucket{le="0.005",method="GET",route="/servers/{id}"} 3"#,
             "codeyard_sessions_open 3",
             r#"codeyard_upstream_servers{state="running"} 2"#,
             r#"codeyard_upstream_servers{state="failed"} 1"#,

@@ -1,13 +1,16 @@
-//! The sinks of this process: one task each, from the start to the end.
+//! The sinks of this process and the sender of its spans: one task each, from the start to the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::sinks::{Delivery, Sender, SinkConfig, SinkCounts, SinkFigures};
+use ::sinks::{Delivery, Sender, SinkConfig, SinkCounts, SinkFigures, SpanDelivery};
 use store::{Sinks, Trouble};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use traces::SpanCounts;
+
+use crate::run_traces::SpanOutlet;
 
 /// Longest time for all sinks to send their last records and end.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -23,6 +26,7 @@ struct OpenSinks {
     tasks: JoinSet<()>,
     ended: CancellationToken,
     counts: Vec<(String, Arc<SinkCounts>)>,
+    spans: Option<Arc<SpanCounts>>,
 }
 
 /// Why sinks could not be opened.
@@ -58,6 +62,27 @@ impl GatewaySinks {
             open.tasks.spawn(delivery.run(ended));
         }
         Ok(())
+    }
+
+    /// Sends spans in the background.
+    pub(super) fn open_spans(&self, outlet: SpanOutlet) -> Result<(), SinkStartError> {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id)?;
+        let SpanOutlet { queue, target } = outlet;
+        let counts = queue.counts();
+        let delivery = SpanDelivery::new(queue, target, Sender::new(hex::encode(id)));
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = open.ended.clone();
+        open.tasks.spawn(delivery.run(ended));
+        open.spans = Some(counts);
+        Ok(())
+    }
+
+    /// What became of spans: sent and lost ones. `None` if nobody sends any.
+    pub(super) fn spans(&self) -> Option<(u64, u64)> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = open.spans.as_ref()?;
+        Some((counts.sent(), counts.lost()))
     }
 
     /// What each sink has done.

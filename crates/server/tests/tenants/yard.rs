@@ -153,6 +153,7 @@ pub async fn run_until(
         profile,
         receipt: false,
         searched: SearchCounts::default(),
+        trace: None,
     };
     caller.execute(request, cancel, None).await.unwrap()
 }

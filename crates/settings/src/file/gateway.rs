@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "runs",
     "runs_of_user",
     "sessions",
@@ -14,6 +14,7 @@ const KEYS: [&str; 8] = [
     "cpu_seconds_per_minute_of_tenant",
     "command_upstreams",
     "sinks",
+    "traces",
 ];
 
 /// Range of each number.

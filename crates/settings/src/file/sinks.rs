@@ -1,14 +1,34 @@
 //! `[[gateway.sinks]]`: receivers of records in addition to the database.
 
+mod cloudwatch;
+
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use ::sinks::{OtlpTarget, RecordKind, SinkConfig, SinkTarget, SyslogTarget};
+use ::sinks::{FileTarget, LOGS, OtlpTarget, RecordKind, SinkConfig, SinkTarget, SyslogTarget};
 use environment::Diagnostics;
 use store::Recording;
 
+use self::cloudwatch::WrittenCloudWatch;
+pub(crate) use self::cloudwatch::complete;
 use super::table::{Section, Value, unknown};
 
-const KEYS: [&str; 6] = ["name", "syslog", "otlp", "headers_file", "records", "payloads"];
+const KEYS: [&str; 14] = [
+    "name",
+    "syslog",
+    "otlp",
+    "file",
+    "cloudwatch",
+    "headers_file",
+    "max_size",
+    "max_files",
+    "region",
+    "namespace",
+    "dimensions",
+    "credentials_file",
+    "records",
+    "payloads",
+];
 
 /// Maximum number of sinks. Each polls the database twice a second.
 const MAX: usize = 16;
@@ -16,14 +36,34 @@ const MAX: usize = 16;
 /// Maximum bytes of a name, which is a label of metrics.
 const MAX_NAME: usize = 64;
 
+/// The name of the file, if only its directory is written.
+const FILE_NAME: &str = "executions.log";
+
+/// Most bytes of a file: by default, and what may be written. A batch of records has up to 200 lines.
+const DEFAULT_MAX_SIZE: u64 = 64 * 1024 * 1024;
+const MAX_SIZE: RangeInclusive<u64> = 64 * 1024..=1024 * 1024 * 1024 * 1024;
+
+/// Most files: by default, and what may be written.
+const DEFAULT_MAX_FILES: u32 = 5;
+const MAX_FILES: RangeInclusive<u64> = 1..=1000;
+
 #[derive(Debug, Default)]
 struct WrittenSink {
     name: Option<String>,
-    syslog: Option<SyslogTarget>,
-    otlp: Option<OtlpTarget>,
-    headers_file: Option<PathBuf>,
+    targets: WrittenTargets,
     records: Option<Vec<RecordKind>>,
     payloads: bool,
+}
+
+#[derive(Debug, Default)]
+struct WrittenTargets {
+    syslog: Option<SyslogTarget>,
+    otlp: Option<OtlpTarget>,
+    file: Option<PathBuf>,
+    headers_file: Option<PathBuf>,
+    max_size: Option<u64>,
+    max_files: Option<u32>,
+    cloudwatch: WrittenCloudWatch,
 }
 
 /// All valid sinks. Reports the mistakes of the others.
@@ -53,9 +93,19 @@ pub(super) fn read(value: &Value<'_>, directory: &Path, diagnostics: &mut Diagno
             );
             diagnostics.mistake(&format!("{field}.name"), message);
         }
+        if let SinkTarget::File(file) = &sink.target
+            && let Some(other) = sinks.iter().find(|other| is_file(other, &file.path))
+        {
+            let message = format!("sink \"{}\" writes this file already; name another", other.name);
+            diagnostics.mistake(&format!("{field}.file"), message);
+        }
         sinks.push(sink);
     }
     sinks
+}
+
+fn is_file(sink: &SinkConfig, path: &Path) -> bool {
+    matches!(&sink.target, SinkTarget::File(file) if file.path == path)
 }
 
 /// Without records, only the audit table can be sent.
@@ -100,12 +150,9 @@ impl WrittenSink {
     fn set(&mut self, key: &str, value: &Value<'_>, directory: &Path) -> Result<(), String> {
         match key {
             "name" => self.name = Some(name(value.string()?)?),
-            "syslog" => self.syslog = Some(SyslogTarget::read(value.string()?)?),
-            "otlp" => self.otlp = Some(OtlpTarget::read(value.string()?)?),
-            "headers_file" => self.headers_file = Some(directory.join(value.string()?)),
             "records" => self.records = Some(kinds(value)?),
             "payloads" => self.payloads = value.boolean()?,
-            _ => return Err(unknown("key", key, KEYS)),
+            _ => return self.targets.set(key, value, directory),
         }
         Ok(())
     }
@@ -118,48 +165,88 @@ impl WrittenSink {
                 "`name` is missing; the database stores the sink's position under this name, as in name = \"siem\"",
             );
         }
-        let target = target(self.syslog, self.otlp, self.headers_file);
+        let target = self.targets.target();
         let target = target.map_err(|(key, message)| diagnostics.mistake(&format!("{field}{key}"), message));
+        let target = target.ok()?;
+        let all = match target {
+            SinkTarget::File(_) | SinkTarget::CloudWatch(_) => vec![RecordKind::Runs],
+            SinkTarget::Syslog(_) | SinkTarget::Otlp(_) => RecordKind::ALL.map(|(_, kind)| kind).to_vec(),
+        };
         Some(SinkConfig {
             name: self.name?,
-            target: target.ok()?,
-            records: self
-                .records
-                .unwrap_or_else(|| RecordKind::ALL.map(|(_, kind)| kind).to_vec()),
+            target,
+            records: self.records.unwrap_or(all),
             payloads: self.payloads,
         })
     }
 }
 
-/// The target, or the suffix of the wrong field with the message.
-fn target(
-    syslog: Option<SyslogTarget>,
-    otlp: Option<OtlpTarget>,
+// === impl WrittenTargets ===
+
+impl WrittenTargets {
+    fn set(&mut self, key: &str, value: &Value<'_>, directory: &Path) -> Result<(), String> {
+        match key {
+            "syslog" => self.syslog = Some(SyslogTarget::read(value.string()?)?),
+            "otlp" => self.otlp = Some(OtlpTarget::read(value.string()?, LOGS)?),
+            "file" => self.file = Some(file(value.string()?, directory)?),
+            "headers_file" => self.headers_file = Some(directory.join(value.string()?)),
+            "max_size" => self.max_size = Some(value.written().size(MAX_SIZE)?),
+            "max_files" => self.max_files = Some(value.written().count(MAX_FILES)?),
+            _ if self.cloudwatch.set(key, value, directory)? => {}
+            _ => return Err(unknown("key", key, KEYS)),
+        }
+        Ok(())
+    }
+
+    /// The target, or the suffix of the wrong field with the message.
+    fn target(self) -> Result<SinkTarget, (&'static str, &'static str)> {
+        if self.headers_file.is_some() && self.otlp.is_none() {
+            return Err((".headers_file", "only `otlp` has headers; remove it"));
+        }
+        if self.file.is_none() && (self.max_size.is_some() || self.max_files.is_some()) {
+            return Err(("", "only `file` has `max_size` and `max_files`; remove them"));
+        }
+        let cloudwatch = self.cloudwatch.target()?;
+        match (self.syslog, self.otlp, self.file, cloudwatch) {
+            (Some(syslog), None, None, None) => Ok(SinkTarget::Syslog(syslog)),
+            (None, Some(otlp), None, None) => with_headers(otlp, self.headers_file).map(SinkTarget::Otlp),
+            (None, None, Some(path), None) => Ok(SinkTarget::File(FileTarget {
+                path,
+                max_size: self.max_size.unwrap_or(DEFAULT_MAX_SIZE),
+                max_files: self.max_files.unwrap_or(DEFAULT_MAX_FILES),
+            })),
+            (None, None, None, Some(cloudwatch)) => Ok(SinkTarget::CloudWatch(Box::new(cloudwatch))),
+            (None, None, None, None) => Err((
+                "",
+                "the target is missing; write syslog = \"udp://HOST:514\", otlp = \"http://HOST:4318\", file = \
+                 \"executions.log\" or cloudwatch = \"eu-central-1\"",
+            )),
+            _ => Err(("", "a sink has one target; write a section for each")),
+        }
+    }
+}
+
+fn with_headers(
+    otlp: OtlpTarget,
     headers_file: Option<PathBuf>,
-) -> Result<SinkTarget, (&'static str, &'static str)> {
-    match (syslog, otlp) {
-        (Some(_), None) if headers_file.is_some() => {
-            Err((".headers_file", "only `otlp` has headers; remove it"))
-        }
-        (Some(syslog), None) => Ok(SinkTarget::Syslog(syslog)),
-        (None, Some(otlp)) => {
-            let otlp = OtlpTarget { headers_file, ..otlp };
-            match otlp.exposes_headers() {
-                true => Err((
-                    ".otlp",
-                    "the headers would cross the network without encryption; write https://",
-                )),
-                false => Ok(SinkTarget::Otlp(otlp)),
-            }
-        }
-        (None, None) => Err((
-            "",
-            "the target is missing; write syslog = \"udp://HOST:514\" or otlp = \"http://HOST:4318\"",
+) -> Result<OtlpTarget, (&'static str, &'static str)> {
+    let otlp = OtlpTarget { headers_file, ..otlp };
+    match otlp.exposes_headers() {
+        true => Err((
+            ".otlp",
+            "the headers would cross the network without encryption; write https://",
         )),
-        (Some(_), Some(_)) => Err((
-            "",
-            "`syslog` and `otlp` are two targets; write a section for each",
-        )),
+        false => Ok(otlp),
+    }
+}
+
+/// A path that ends in `/` is the directory of the file.
+fn file(written: &str, directory: &Path) -> Result<PathBuf, String> {
+    let path = directory.join(written);
+    match written {
+        "" | "." | ".." => Err("write the path of a file".to_owned()),
+        _ if written.ends_with('/') => Ok(path.join(FILE_NAME)),
+        _ => Ok(path),
     }
 }
 

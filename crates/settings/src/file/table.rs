@@ -2,6 +2,8 @@
 //!
 //! Messages name the expected and the found type.
 
+use std::ops::RangeInclusive;
+
 use environment::{Diagnostics, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -125,6 +127,21 @@ impl<'a> Value<'a> {
                 .map_or_else(|_| number(integer.as_str()), Written::Whole),
             DeValue::Float(float) => number(float.as_str()),
             _ => Written::Other(self.kind()),
+        }
+    }
+
+    /// A number within a range.
+    pub(super) fn share(&self, range: RangeInclusive<f64>) -> Result<f64, String> {
+        let wrong = || format!("write a number from {} to {}", range.start(), range.end());
+        let share = match self.0 {
+            DeValue::Float(float) => float.as_str().parse().map_err(|_| wrong())?,
+            DeValue::Integer(integer) => integer.as_str().parse().map_err(|_| wrong())?,
+            _ => return Err(self.wrong("a number")),
+        };
+        if range.contains(&share) {
+            Ok(share)
+        } else {
+            Err(wrong())
         }
     }
 

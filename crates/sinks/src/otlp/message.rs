@@ -29,7 +29,7 @@ pub(super) fn request(entries: &[SinkEntry], sender: &Sender) -> Vec<u8> {
     request.into_bytes()
 }
 
-fn resource(sender: &Sender) -> ProtobufMessage {
+pub(super) fn resource(sender: &Sender) -> ProtobufMessage {
     let mut resource = ProtobufMessage::default();
     for (name, value) in [
         ("service.name", "codeyard"),
@@ -64,7 +64,7 @@ fn log_record(entry: &SinkEntry, observed: u64) -> ProtobufMessage {
     record
 }
 
-fn attribute(name: &str, field: &Field) -> ProtobufMessage {
+pub(super) fn attribute(name: &str, field: &Field) -> ProtobufMessage {
     let mut attribute = ProtobufMessage::default();
     attribute.text(1, name).message(2, &any_value(field));
     attribute

@@ -1,4 +1,4 @@
-//! Writes protobuf: only the field types that OpenTelemetry's logs need.
+//! Writes protobuf: only the field types that OpenTelemetry's logs and spans need.
 
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
@@ -35,7 +35,7 @@ impl ProtobufMessage {
         self.bytes(field, &value.0)
     }
 
-    fn bytes(&mut self, field: u64, value: &[u8]) -> &mut ProtobufMessage {
+    pub(super) fn bytes(&mut self, field: u64, value: &[u8]) -> &mut ProtobufMessage {
         self.key(field, LENGTH);
         self.raw_varint(value.len() as u64);
         self.0.extend_from_slice(value);

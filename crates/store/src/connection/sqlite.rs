@@ -271,6 +271,11 @@ fn migrations() -> Vec<Migration> {
             "sinks",
             include_str!("../../migrations/sqlite/0017_sinks.sql"),
         ),
+        simple(
+            18,
+            "executions",
+            include_str!("../../migrations/sqlite/0018_executions.sql"),
+        ),
     ]
 }
 

@@ -1,19 +1,42 @@
 //! A record as sinks send it.
 
 use crate::audit::AuditRow;
+use crate::execution::Execution;
 use crate::reader::RunView;
 
 /// One record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SentRecord {
     /// The end of a run, or a refused run.
-    Run(Box<RunView>),
+    Run(Box<SentRun>),
     /// A call of a tool.
     Call(Box<SentCall>),
     /// A refusal, a limit, a loss.
     Event(Box<SentEvent>),
     /// An administrative change, or a refused attempt at one.
     Audit(Box<AuditRow>),
+}
+
+/// The end of a run, with what execution logs say of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentRun {
+    /// The run's record.
+    pub run: RunView,
+    /// `None` unless it was recorded.
+    pub execution: Option<Execution>,
+    /// The tools that it called, if `execution` was recorded.
+    pub called: Vec<CalledTool>,
+}
+
+/// A tool that a run called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalledTool {
+    /// Name of the upstream server.
+    pub server: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Number of calls, failed ones included.
+    pub calls: i64,
 }
 
 /// A call of a tool, with its run.

@@ -1,17 +1,24 @@
 //! Pages of records, in the order of their numbers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::positions::{SinkBacklog, SinkSource};
-use super::record::{SentCall, SentEvent, SentRecord};
+use super::record::{CalledTool, SentCall, SentEvent, SentRecord, SentRun};
 use super::{Payloads, SinkSelection};
 use crate::audit::{AuditRow, mask_tokens};
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::execution::Execution;
 use crate::reader;
 use crate::rows::TASK;
 
 /// Maximum characters of a call's arguments.
 const MAX_ARGUMENTS: i64 = 16 * 1024;
+
+/// Most tools of a run, in the order of their first calls.
+const MAX_TOOLS: usize = 100;
+
+/// Outcomes of calls that reached no server.
+const NOT_SENT: [&str; 4] = ["denied", "in_sandbox", "unknown_tool", "invalid_arguments"];
 
 /// Some records of one source.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +61,7 @@ pub(super) async fn page(
                 after: backlog.after,
                 until,
             };
-            let mut found = runs(connection, range).await?;
+            let mut found = runs(connection, range, selection.payloads).await?;
             found.extend(calls(connection, range, selection.payloads).await?);
             found.extend(events(connection, range, selection.payloads).await?);
             found
@@ -111,18 +118,71 @@ async fn audit(connection: &mut Connection, after: i64, until: i64) -> Result<Ve
     read.collect()
 }
 
-async fn runs(connection: &mut Connection, range: Range) -> Result<Vec<Numbered>, sqlx::Error> {
+async fn runs(
+    connection: &mut Connection,
+    range: Range,
+    payloads: Payloads,
+) -> Result<Vec<Numbered>, sqlx::Error> {
     let query = range.select(Statement::new("SELECT * FROM runs"), "runs");
-    let over = HashSet::new();
     let rows = connection.fetch_all(query).await?;
-    let read = rows.iter().map(|row| {
-        let mut run = reader::run(row, &over)?;
-        for text in [&mut run.client, &mut run.session, &mut run.error_kind] {
-            *text = text.as_deref().map(mask_tokens);
+    let mut runs: Vec<(i64, SentRun)> = rows
+        .iter()
+        .map(|row| run(row, payloads))
+        .collect::<Result<_, _>>()?;
+    let logged = runs.iter().filter(|(_, run)| run.execution.is_some());
+    let ids: Vec<&str> = logged.map(|(_, run)| run.run.id.as_str()).collect();
+    let mut called = called(connection, &ids).await?;
+    for (_, run) in &mut runs {
+        run.called = called.remove(&run.run.id).unwrap_or_default();
+    }
+    let numbered = runs.into_iter();
+    Ok(numbered
+        .map(|(number, run)| (number, SentRecord::Run(Box::new(run))))
+        .collect())
+}
+
+fn run(row: &SqlRow, payloads: Payloads) -> Result<(i64, SentRun), sqlx::Error> {
+    let mut run = reader::run(row, &HashSet::new())?;
+    for text in [&mut run.client, &mut run.session, &mut run.error_kind] {
+        *text = text.as_deref().map(mask_tokens);
+    }
+    let written = row.get_if_there::<String>("execution")?;
+    let execution: Option<Execution> = written.and_then(|json| serde_json::from_str(&json).ok());
+    let sent = SentRun {
+        run,
+        execution: match payloads {
+            Payloads::Included => execution,
+            Payloads::Omitted => execution.map(Execution::without_texts),
+        },
+        called: Vec::new(),
+    };
+    Ok((row.get("number")?, sent))
+}
+
+/// The tools that these runs called, by run.
+async fn called(
+    connection: &mut Connection,
+    runs: &[&str],
+) -> Result<HashMap<String, Vec<CalledTool>>, sqlx::Error> {
+    let mut found: HashMap<String, Vec<CalledTool>> = HashMap::new();
+    if runs.is_empty() {
+        return Ok(found);
+    }
+    let mut query = Statement::new("SELECT run, server, tool, COUNT(*) AS calls FROM calls WHERE run IN ");
+    query.push_list(runs.iter().copied());
+    query.push(" AND outcome NOT IN ").push_list(NOT_SENT);
+    query.push(" GROUP BY run, server, tool ORDER BY MIN(seq)");
+    for row in connection.fetch_all(query).await? {
+        let tools = found.entry(row.get("run")?).or_default();
+        if tools.len() < MAX_TOOLS {
+            tools.push(CalledTool {
+                server: mask_tokens(&row.get::<String>("server")?),
+                tool: mask_tokens(&row.get::<String>("tool")?),
+                calls: row.get("calls")?,
+            });
         }
-        Ok((row.get("number")?, SentRecord::Run(Box::new(run))))
-    });
-    read.collect()
+    }
+    Ok(found)
 }
 
 async fn calls(

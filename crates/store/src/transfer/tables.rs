@@ -110,6 +110,7 @@ pub(super) static TABLES: [CopiedTable; 24] = [
             T("virtual_server"),
             N("writer"),
             N("number"),
+            T("execution"),
         ],
         key: [&["seq"], &["seq"]],
         time: Some("asked_ms"),

@@ -6,7 +6,7 @@ use store::server_records::{
     CallTotals, RunCursor, RunFilter, RunRow, RunUsers, SecurityCursor, SecurityFilter, SecurityKind,
     SecurityRow,
 };
-use store::{Attempt, CallMade, Code, Records, RecordsConfig, Refused, ServerRecords};
+use store::{Attempt, CallMade, Code, ExecutionDetail, Records, RecordsConfig, Refused, ServerRecords};
 use types::{Outcome, Principal, RunId, ServerId, SessionFate, Status, TenantId, ToolRef};
 
 use crate::attempts;
@@ -28,7 +28,7 @@ fn attempt(id: &str, user: Principal, server: &str) -> Attempt {
     Attempt {
         principal: user,
         server: Some(ServerId::new(server)),
-        code: Some(Code::of("1")),
+        code: Some(Code::of("1", ExecutionDetail::Omitted)),
         ..attempts::attempt(id)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use store::audit::AuditActor;
 use store::sinks::{Payloads, SentRecord, SinkHolder, SinkSelection, SinkSource};
-use store::{Attempt, CallMade, Records, RecordsConfig, Refused, Sinks};
+use store::{Attempt, CallMade, Execution, ExecutionDetail, Records, RecordsConfig, Refused, Sinks};
 use types::{Outcome, RunId, ServerId, SessionFate, Status};
 
 use crate::attempts;
@@ -58,7 +58,7 @@ async fn run(records: &Records, id: &str) {
 
 fn name(record: &SentRecord) -> String {
     match record {
-        SentRecord::Run(run) => format!("{} {}", run.id, run.status),
+        SentRecord::Run(sent) => format!("{} {}", sent.run.id, sent.run.status),
         SentRecord::Call(call) => format!("{} {}.{}", call.run, call.server, call.tool),
         SentRecord::Event(event) => format!("{} {}", event.run.as_deref().unwrap_or("-"), event.kind),
         SentRecord::Audit(row) => format!("audit {} {}", row.sequence, row.action),
@@ -274,4 +274,82 @@ async fn arguments_and_tasks_are_read_only_on_request() {
         assert!(matches!(backlog[0].source, SinkSource::Process(_)));
     })
     .await;
+}
+
+/// The execution of the run `r-1`, as a sink reads it, and the tools that it called.
+async fn execution(
+    place: &Place,
+    detail: ExecutionDetail,
+    payloads: Payloads,
+) -> (Option<Execution>, String) {
+    let (sinks, one) = (Sinks::new(place.database.clone()), holder("one"));
+    assert!(sinks.lease(&one, LEASE).await.expect("a lease"));
+    let records = Records::new(RecordsConfig {
+        execution: detail,
+        ..config(place)
+    });
+    let attempt = Attempt {
+        code: records.code("print('needle')"),
+        ..attempt("r-1")
+    };
+    let mut record = attempts::accept(&records, attempt);
+    record.begun();
+    for (tool, outcome) in [("find", "answered"), ("find", "timeout"), ("drop", "denied")] {
+        let made = CallMade {
+            server: "crm".to_owned(),
+            tool: tool.to_owned(),
+            arguments: records.arguments(&serde_json::json!({}), |_| true),
+            duration: Duration::from_millis(1),
+            outcome: outcome.to_owned(),
+            result_bytes: None,
+        };
+        records.call(&RunId::new("r-1"), made);
+    }
+    let error = types::GuestError {
+        kind: "ValueError".to_owned(),
+        message: "needle".to_owned(),
+        exit: Some(3),
+        ..types::GuestError::default()
+    };
+    let outcome = Outcome::bare(Status::Failed, SessionFate::Kept, Some(error));
+    record.ended(&outcome, None).await.expect("not required");
+    records.close().await;
+    let backlog = sinks.backlog("siem").await.expect("a backlog");
+    let selection = SinkSelection { payloads, limit: 10 };
+    let page = sinks.page(backlog[0], selection).await.expect("a page");
+    let run = page.records.into_iter().find_map(|record| match record {
+        SentRecord::Run(run) => Some(run),
+        _ => None,
+    });
+    let run = run.expect("a run");
+    let called = run.called.iter();
+    let called: Vec<String> = called
+        .map(|called| format!("{}.{} {}", called.server, called.tool, called.calls))
+        .collect();
+    (run.execution, called.join(", "))
+}
+
+#[tokio::test]
+async fn executions_have_texts_only_where_both_sides_ask() {
+    for (detail, payloads, expected) in [
+        (ExecutionDetail::Omitted, Payloads::Included, None),
+        (ExecutionDetail::Facts, Payloads::Included, Some(false)),
+        (ExecutionDetail::Texts, Payloads::Omitted, Some(false)),
+        (ExecutionDetail::Texts, Payloads::Included, Some(true)),
+    ] {
+        in_each(async |place| {
+            let (execution, called) = execution(place, detail, payloads).await;
+            assert_eq!(execution.is_some(), expected.is_some(), "{detail:?}");
+            let Some(found) = execution else {
+                return assert_eq!(called, "");
+            };
+            assert_eq!((found.exit, called.as_str()), (Some(3), "crm.find 2"));
+            let text = |text: &str| expected.filter(|has| *has).map(|_| text.to_owned());
+            assert_eq!(
+                (found.message, found.code),
+                (text("needle"), text("print('needle')"))
+            );
+        })
+        .await;
+    }
 }

@@ -99,7 +99,10 @@ impl<S: BridgeService> BridgeHandler<S> {
         let timeout = self.config.timeouts.clamp(arguments.timeout);
         let timeout = timeout.min(self.config.policy.longest());
         let request = match self.described(arguments.code, servers, timeout) {
-            Ok(request) => request,
+            Ok(request) => Execute {
+                trace: request::trace(context),
+                ..request
+            },
             Err(error) => {
                 self.service.refused(code).await;
                 return render::failed(&error.to_string(), output);
@@ -141,6 +144,7 @@ impl<S: BridgeService> BridgeHandler<S> {
             },
             receipt: self.config.receipt,
             searched: SearchCounts::default(),
+            trace: None,
         })
     }
 

@@ -88,6 +88,7 @@ pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<Exe
         },
         receipt: receipt.unwrap_or(config.receipt),
         searched: SearchCounts::default(),
+        trace: None,
     };
     reader.finish(ExecuteArguments {
         request,

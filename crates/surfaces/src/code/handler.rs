@@ -87,6 +87,7 @@ impl<S: CodeService> CodeHandler<S> {
             printed: self.config.answers.max_printed,
             wall_time: arguments.request.spec.granted.limits.wall_time,
         };
+        arguments.request.trace = request::trace(context);
         let searches = std::mem::take(&mut *self.searches());
         arguments.request.searched = SearchCounts {
             searches: searches.searches,

@@ -135,7 +135,10 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             }
             Kind::Program(language) => {
                 let (activity, watched) = progress::activity(context);
-                let program = self.program(asked, language, granted);
+                let program = Execute {
+                    trace: request::trace(context),
+                    ..self.program(asked, language, granted)
+                };
                 let run = self.service.run(program, cancel.clone(), activity);
                 progress::drive(context, &self.closed, cancel, watched, run).await
             }
@@ -157,6 +160,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             },
             receipt: false,
             searched: SearchCounts::default(),
+            trace: None,
         }
     }
 

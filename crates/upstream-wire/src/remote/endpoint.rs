@@ -207,6 +207,7 @@ impl Endpoint {
             headers.extend(session.version.map(|version| (VERSION, version)));
         }
         let url = session.messages.unwrap_or_else(|| self.url.clone());
+        headers.extend(message.trace.clone());
         self.send(Method::POST, url, headers, message.body.clone()).await
     }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
+use types::TraceContext;
 
 use super::header_parameters::{self, header_value};
 
@@ -30,6 +31,8 @@ pub(super) struct OutgoingMessage {
     /// Only messages of the modern era carry a protocol version.
     pub(super) version: Option<HeaderValue>,
     pub(super) cancels: Option<i64>,
+    /// `traceparent` and `tracestate` of the message's `_meta`, for intermediaries that read headers.
+    pub(super) trace: HeaderMap,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +56,11 @@ struct Params<'a> {
 struct Meta<'a> {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
     version: Option<Cow<'a, str>>,
+    /// `None` also for a value that is not a text.
+    #[serde(default)]
+    traceparent: Option<Value>,
+    #[serde(default)]
+    tracestate: Option<Value>,
 }
 
 impl OutgoingMessage {
@@ -67,7 +75,10 @@ impl OutgoingMessage {
         let cancels = (method == "notifications/cancelled")
             .then(|| params.as_ref()?.request.as_ref()?.as_i64())
             .flatten();
+        let meta = params.as_ref().and_then(|params| params.meta.as_ref());
+        let trace = meta.map(trace_headers).unwrap_or_default();
         Some(OutgoingMessage {
+            trace,
             id: envelope
                 .id
                 .filter(|_| !method.is_empty())
@@ -111,6 +122,26 @@ impl OutgoingMessage {
     }
 }
 
+fn trace_headers(meta: &Meta<'_>) -> HeaderMap {
+    let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let Some(parent) = text(&meta.traceparent) else {
+        return HeaderMap::new();
+    };
+    let state = text(&meta.tracestate);
+    let Some(context) = TraceContext::read(&parent, state.as_deref()) else {
+        return HeaderMap::new();
+    };
+    let parent = HeaderValue::from_str(&context.to_string()).ok();
+    let state = context.state.and_then(|state| HeaderValue::from_str(&state).ok());
+    let headers = [(TRACE_PARENT, parent), (TRACE_STATE, state)];
+    headers
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 
@@ -137,6 +168,31 @@ mod tests {
         assert_eq!(headers["mcp-param-region"], "eu");
         let listed = read(&json!({"id": 4, "method": "tools/list", "params": {"_meta": meta}}));
         assert_eq!(listed.header_copies(|_| None).len(), 1);
+    }
+
+    #[test]
+    fn a_valid_trace_is_a_header_too() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+        for (meta, expected) in [
+            (json!({"traceparent": parent, "tracestate": "a=1"}), Some("a=1")),
+            (json!({"traceparent": parent, "tracestate": 5}), None),
+        ] {
+            let message = read(&json!({"id": 3, "method": "tools/call", "params": {"_meta": meta}}));
+            assert_eq!(message.trace["traceparent"], parent);
+            let state = message
+                .trace
+                .get("tracestate")
+                .map(|state| state.to_str().expect("a text"));
+            assert_eq!(state, expected);
+        }
+        for meta in [
+            json!({"traceparent": "00-x\r\n"}),
+            json!({"traceparent": 5}),
+            json!({}),
+        ] {
+            let message = read(&json!({"id": 3, "method": "tools/call", "params": {"_meta": meta}}));
+            assert!(message.trace.is_empty(), "{meta}");
+        }
     }
 
     #[test]

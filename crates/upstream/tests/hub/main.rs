@@ -107,6 +107,7 @@ async fn call_within(
         arguments,
         deadline: Instant::now() + time,
         progress: None,
+        trace: None,
     };
     let result = hub.call_raw(call).await?;
     Ok(serde_json::from_str(result.get()).expect("a JSON object"))

@@ -363,6 +363,12 @@ impl Gateway {
         log.iter().find(|line| line.contains(part)).cloned()
     }
 
+    /// How many lines of its log contain this.
+    pub fn count_logged(&self, part: &str) -> usize {
+        let log = self.log.lock().unwrap();
+        log.iter().filter(|line| line.contains(part)).count()
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -1,6 +1,6 @@
 //! Sinks: receivers get each record once, in order and without payloads, despite failures of collector and gateway.
 
-mod receivers;
+pub mod receivers;
 
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -18,7 +18,7 @@ use super::running::{Gateway, installation, until};
 /// A text in a program's source, argument and output that must not leave the machine.
 const NEEDLE: &str = "print((await tools.stub.echo({'message': 'needle'}))['text'])";
 
-fn sink(name: &str, target: &str, more: &str) -> String {
+pub fn sink(name: &str, target: &str, more: &str) -> String {
     format!("[[gateway.sinks]]\nname = \"{name}\"\n{target}\n{more}")
 }
 
@@ -108,7 +108,7 @@ async fn without_payloads(gateway: &Gateway, log: &Log) {
     }
 }
 
-async fn metric(gateway: &Gateway, line: &str) -> Option<u64> {
+pub async fn metric(gateway: &Gateway, line: &str) -> Option<u64> {
     let text = gateway.rest(&ADMIN, "GET /metrics", Value::Null).await;
     let found = text.text().lines().find_map(|found| found.strip_prefix(line))?;
     found.trim().parse().ok()

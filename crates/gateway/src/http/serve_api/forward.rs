@@ -26,6 +26,7 @@ use types::ServerId;
 use crate::http::api::{Api, ApiReply, OtherProcess, Place};
 use crate::http::era::{LAST_EVENT, SESSION};
 use crate::http::events::StreamKind;
+use crate::http::trace_header;
 
 /// Marks a forwarded request, which is not forwarded again.
 const FORWARDED: HeaderName = HeaderName::from_static("x-codeyard-forwarded");
@@ -293,6 +294,7 @@ fn passed_headers(headers: &HeaderMap) -> HeaderMap {
     for (name, value) in headers {
         let is_read = [&ACCEPT, &AUTHORIZATION, &CONTENT_TYPE].contains(&name)
             || name.as_str() == LAST_EVENT
+            || [trace_header::PARENT, trace_header::STATE].contains(&name.as_str())
             || name.as_str().starts_with(MCP);
         if is_read {
             passed.append(name, value.clone());

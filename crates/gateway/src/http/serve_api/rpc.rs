@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use http::HeaderMap;
 use http::request::Parts;
 use identity::{Identity, Permission};
 use rest::{RestError, RpcError, RpcId, RpcRefusal, RpcRequest, ToolView, rpc_result};
@@ -17,6 +18,7 @@ use super::serving::ApiService;
 use crate::http::api::ApiReply;
 use crate::http::conversation::{Delivery, OnLeave};
 use crate::http::endpoint::{self, Endpoint};
+use crate::http::trace_header;
 
 /// Pages of a list of tools, each of up to 1,000.
 const MOST_PAGES: usize = 100;
@@ -92,6 +94,7 @@ pub(super) async fn answer(
             return forward::reply(answer).await;
         }
         let endpoint = state.endpoint(identity, &server, surface)?;
+        let request = traced(&head.headers, request);
         Ok(match ask(&endpoint, &id, request).await {
             None => refused(Some(&id), &RpcError::Internal),
             Some(answer) => told(&id, &tool, answer),
@@ -99,6 +102,22 @@ pub(super) async fn answer(
     };
     let answered = call.cancel.run_until_cancelled(answering).await;
     answered.unwrap_or_else(|| Ok(refused(Some(&id), &RpcError::Cancelled(cancelled))))
+}
+
+/// The request with the trace that its headers name, unless it names one itself.
+fn traced(headers: &HeaderMap, mut request: RpcRequest) -> RpcRequest {
+    let fields = trace_header::fields(headers);
+    let meta = request.params.entry("_meta").or_insert_with(|| json!({}));
+    if let Value::Object(meta) = meta
+        && !meta.contains_key("traceparent")
+    {
+        meta.extend(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), Value::String(value))),
+        );
+    }
+    request
 }
 
 /// S0-17: the tools that clients of the virtual server see.

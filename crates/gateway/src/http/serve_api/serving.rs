@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, HttpBody as _};
@@ -87,9 +87,12 @@ fn page(
         let (service, rows) = (Arc::clone(&service), Arc::clone(&rows));
         Box::pin(async move {
             let route = row_of(&rows, request.method());
+            let begun = Instant::now();
             let response = service.respond(rows, request).await;
             let response = response.unwrap_or_else(ApiRefusal::into_response);
-            service.api.answered(route, response.status().as_u16());
+            service
+                .api
+                .answered(route, response.status().as_u16(), begun.elapsed());
             response
         })
     }

@@ -209,7 +209,7 @@ impl Api for Fake {
         })
     }
 
-    fn answered(&self, route: Option<identity::Route>, status: u16) {
+    fn answered(&self, route: Option<identity::Route>, status: u16, _: Duration) {
         self.answered.lock().unwrap().push((route, status));
     }
 

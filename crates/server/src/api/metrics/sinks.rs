@@ -1,4 +1,4 @@
-//! Metrics of sinks.
+//! Metrics of sinks and of spans.
 //!
 //! The settings name the sinks, so the number of labels is bounded.
 
@@ -18,6 +18,8 @@ pub(super) struct SinkMetrics {
     removed: Family<SinkLabels, Counter>,
     failures: Family<SinkLabels, Counter>,
     waiting: Family<SinkLabels, Gauge>,
+    spans_sent: Counter,
+    spans_lost: Counter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,6 +57,21 @@ impl SinkMetrics {
         for (name, help, family) in counters {
             registry.register(name, help, Family::clone(family));
         }
+        let spans = [
+            (
+                "codeyard_spans_sent",
+                "Spans that the collector took",
+                &metrics.spans_sent,
+            ),
+            (
+                "codeyard_spans_lost",
+                "Spans that did not fit into the queue, or that the collector refused",
+                &metrics.spans_lost,
+            ),
+        ];
+        for (name, help, counter) in spans {
+            registry.register(name, help, counter.clone());
+        }
         registry.register(
             "codeyard_sink_records_waiting",
             "Records that wait in the database; 0 while another process sends",
@@ -63,7 +80,12 @@ impl SinkMetrics {
         metrics
     }
 
-    pub(super) fn set(&self, sinks: &[(String, SinkFigures)]) {
+    pub(super) fn set(&self, sinks: &[(String, SinkFigures)], spans: Option<(u64, u64)>) {
+        if let Some((sent, lost)) = spans {
+            for (counter, value) in [(&self.spans_sent, sent), (&self.spans_lost, lost)] {
+                counter.inner().store(value, Ordering::Relaxed);
+            }
+        }
         for (name, figures) in sinks {
             let labels = SinkLabels { sink: name.clone() };
             let counters = [

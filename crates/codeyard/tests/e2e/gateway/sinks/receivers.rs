@@ -321,7 +321,7 @@ async fn serve(stream: TcpStream, log: Log, shared: Arc<Shared>) {
 }
 
 /// The head and the body of the next request.
-async fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
+pub async fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if stream.read_line(&mut head).await.ok()? == 0 {
@@ -372,7 +372,7 @@ fn records(body: &[u8]) -> Vec<Sent> {
     records.collect()
 }
 
-fn fields(attributes: &[KeyValue]) -> BTreeMap<String, String> {
+pub fn fields(attributes: &[KeyValue]) -> BTreeMap<String, String> {
     let read = attributes
         .iter()
         .map(|attribute| (attribute.key.clone(), text(attribute.value.as_ref())));

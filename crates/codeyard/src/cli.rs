@@ -43,7 +43,7 @@ pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use records::{MoveRecords, RecordsCommand};
 pub use reference::markdown;
-pub use runs::{RunsArguments, SavingsKey};
+pub use runs::{ExportRun, ReplayRun, RunsArguments, RunsCommand, SavingsKey};
 pub use saved::{ImportSaved, OnlyKind, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use serve::ServeArguments;
 pub use servers::{

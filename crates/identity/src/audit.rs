@@ -85,6 +85,7 @@ impl Route {
             | Route::ReadUpstream
             | Route::TestUpstream
             | Route::ListRuns
+            | Route::ReplayRun
             | Route::ListSessions
             | Route::ListSecurityEvents
             | Route::Rpc

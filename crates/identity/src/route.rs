@@ -119,6 +119,8 @@ routes! {
 
     /// S0-76: lists runs.
     ListRuns = Get "/servers/{id}/code/runs", Needs(Permission::ServersRead);
+    /// S0-79: repeats a run as the caller.
+    ReplayRun = Post "/servers/{id}/code/runs/{run}/replay", Needs(Permission::ServersUse);
     /// S0-77: lists sessions.
     ListSessions = Get "/servers/{id}/code/sessions", Needs(Permission::ServersRead);
     /// S0-78: lists security events.

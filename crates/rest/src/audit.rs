@@ -87,6 +87,24 @@ pub struct RunMetrics {
     pub bytes_error: u64,
 }
 
+/// S0-79: what a repeated run produced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayView {
+    /// Standard output, and the value of the program.
+    pub output: String,
+    /// What went wrong; null if nothing did.
+    pub error: Option<String>,
+    /// What the run used.
+    pub metrics: RunMetrics,
+    /// Calls of tools, in the order in which they began.
+    pub tool_calls_made: Vec<ToolCallView>,
+    /// The new run's handle.
+    pub run_id: String,
+    /// The recorded run's handle.
+    pub replayed_from_run_id: String,
+}
+
 /// S0-21: one call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

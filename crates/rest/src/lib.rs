@@ -21,8 +21,8 @@ pub use accounts::{
     CreatedToken, MemberPage, MemberView, TeamPage, TeamView, TokenPage, TokenView, UserPage, UserView,
 };
 pub use audit::{
-    AuditView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView,
-    SessionView, ToolCallView,
+    AuditView, ReplayView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind,
+    SecurityEventView, SessionView, ToolCallView,
 };
 pub use body::{
     ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, UpstreamDraft, UpstreamSettings, create_server,

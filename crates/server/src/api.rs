@@ -9,6 +9,7 @@ mod live;
 mod metrics;
 mod places;
 mod records;
+mod replay;
 mod servers;
 mod sinks;
 mod surface;
@@ -299,6 +300,7 @@ impl GatewayApi {
             Route::DeleteUpstream => self.delete_upstream(identity, &request).await,
             Route::TestUpstream => self.test_upstream(identity, &request).await,
             Route::ListRuns => self.list_runs(identity, &request).await,
+            Route::ReplayRun => self.replay_run(identity, &request).await,
             Route::ListSessions => self.list_sessions(identity, &request).await,
             Route::ListSecurityEvents => self.list_security_events(identity, &request).await,
             Route::ListTokens => self.list_tokens(identity, &request).await,
@@ -332,7 +334,8 @@ impl Api for GatewayApi {
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {
         Box::pin(async {
-            let is_change = request.route.method() != Method::Get && request.route != Route::TestUpstream;
+            let is_use = matches!(request.route, Route::TestUpstream | Route::ReplayRun);
+            let is_change = request.route.method() != Method::Get && !is_use;
             let mut guard = is_change.then(|| self.parts.cache.empty_on_drop());
             let answered = self.answer_admitted(request).await;
             if let (Some(guard), Err(refusal)) = (&mut guard, &answered)

@@ -117,7 +117,7 @@ impl Caller {
         let shared = &self.shared;
         let calls = shared.broker.calls(self.principal.clone(), scope);
         let calls = match &shared.log {
-            Some(log) => log.record(calls),
+            Some(log) => log.around(calls),
             None => calls,
         };
         match shared.workspaces.place_of_others(&self.principal) {

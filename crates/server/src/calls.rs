@@ -1,11 +1,17 @@
 //! Calls one tool for the command line or a client, on the path of a program's call.
 
 pub(crate) mod adopting;
+mod host_call_log;
 mod in_sandbox;
 mod printing;
+mod recorded_call;
+mod replayed;
 
+pub(crate) use host_call_log::HostCallLog;
 pub use printing::Printed;
 pub(crate) use printing::Printing;
+pub use recorded_call::RecordedCall;
+pub(crate) use replayed::ReplayedCalls;
 
 use std::time::Duration;
 

@@ -21,14 +21,15 @@ use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceConfig, WorkspaceError, Workspaces};
 
 use crate::caller::{Caller, Defaults};
+use crate::calls::{HostCallLog, RecordedCall};
 use crate::check::BeforeRun;
 use crate::counter::TokenCounter;
 use crate::doctor;
 use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
-use crate::recording::{CallLog, RecordedCall};
 use crate::run_counts::RunCounts;
+use crate::run_recordings::{KeysError, RunRecordings};
 use crate::run_traces::{RunTraces, SpanOutlet};
 use crate::served::Served;
 
@@ -62,8 +63,9 @@ pub(crate) struct HostParts {
     /// Turns of lines of the constrained commands, each of which takes a thread and some memory.
     pub(crate) command_lines: Arc<Semaphore>,
     /// Logs programs' tool calls, if requested.
-    pub(crate) log: Option<CallLog>,
+    pub(crate) log: Option<HostCallLog>,
     pub(crate) records: Records,
+    pub(crate) recordings: RunRecordings,
     pub(crate) saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
     pub(crate) runs: RunCounts,
@@ -120,10 +122,10 @@ impl Host {
 
     /// Like `new`, and logs programs' tool calls for [`Host::recorded`].
     pub fn recording(parts: Parts) -> Result<Host, StartError> {
-        Host::join(parts, Some(CallLog::default()))
+        Host::join(parts, Some(HostCallLog::default()))
     }
 
-    fn join(parts: Parts, log: Option<CallLog>) -> Result<Host, StartError> {
+    fn join(parts: Parts, log: Option<HostCallLog>) -> Result<Host, StartError> {
         let Parts {
             data_dir,
             upstream,
@@ -135,6 +137,7 @@ impl Host {
             check,
             answers,
             records,
+            data_key,
             receipts,
             expose,
             surface,
@@ -142,10 +145,12 @@ impl Host {
             learning,
             tools,
         } = parts;
+        let database = records.database.clone();
         let records = match records.recording {
             Recording::Off => Records::off(),
             Recording::On { .. } => Records::new(records),
         };
+        let recordings = RunRecordings::new(records.clone(), database, data_dir.clone(), data_key);
         let policy_config = policy.clone();
         let policy = Policy::new(policy)?.with_servers(upstream.servers.iter().map(ServerConfig::rules));
         let policy = Arc::new(policy);
@@ -211,6 +216,7 @@ impl Host {
                 command_lines: Arc::new(Semaphore::new(COMMAND_LINES)),
                 log,
                 records,
+                recordings,
                 saved,
                 counter: Arc::default(),
                 runs: RunCounts::default(),
@@ -235,6 +241,14 @@ impl Host {
         })
     }
 
+    /// Reads the keys of recordings, if runs are recorded for replay.
+    ///
+    /// # Errors
+    /// If there is no usable key.
+    pub fn check_keys(&self) -> Result<(), KeysError> {
+        self.shared.recordings.check().map_err(KeysError)
+    }
+
     /// This principal as a caller with the default settings.
     pub fn caller(&self, principal: Principal) -> Caller {
         Caller {
@@ -257,7 +271,8 @@ impl Host {
 
     /// Programs' tool calls since the last call of this function; empty unless the host is recording.
     pub fn recorded(&self) -> Vec<RecordedCall> {
-        self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
+        let calls = self.shared.log.as_ref().map(HostCallLog::take);
+        calls.into_iter().flatten().filter_map(RecordedCall::of).collect()
     }
 
     /// Ends all sessions and servers within a deadline. The operating system ends the rest with this process.
@@ -278,6 +293,7 @@ impl Host {
         }
         self.shared.saved.close().await;
         self.shared.broker.close().await;
+        self.shared.recordings.close().await;
         // Close the records last, because every ending session writes one.
         self.shared.records.close().await;
     }

@@ -8,11 +8,13 @@ use accounting::Receipt;
 use policy::TimeoutError;
 use session::SessionError;
 use store::{Front, Refused, Searched};
+use surfaces::RunReport;
 use tokio_util::sync::CancellationToken;
 use types::{CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, SessionName, WrittenFile};
 
 use crate::Caller;
 use crate::calls::Printed;
+use crate::run_recordings::ReplayError;
 use crate::service::RunExtras;
 
 /// A program with its options.
@@ -66,6 +68,9 @@ pub enum NotRun {
     /// No session is available.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// The recorded run cannot be repeated.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
 }
 
 impl ProgramResult {
@@ -130,6 +135,8 @@ impl Caller {
             printed: program.output,
             observer: None,
             trace: None,
+            log: None,
+            answers: None,
         };
         let spec = RunSpec {
             language: program.language,
@@ -145,8 +152,17 @@ impl Caller {
             }
             _ => None,
         };
-        Ok(ProgramResult {
-            directories: shared.files.directories(&self.principal, &executed.session),
+        Ok(self.program_result(executed, wall_time, receipt))
+    }
+
+    pub(crate) fn program_result(
+        &self,
+        executed: RunReport,
+        wall_time: Duration,
+        receipt: Option<Receipt>,
+    ) -> ProgramResult {
+        ProgramResult {
+            directories: self.shared.files.directories(&self.principal, &executed.session),
             run_id: executed.run_id,
             session: executed.session,
             outcome: executed.outcome,
@@ -156,6 +172,6 @@ impl Caller {
             changes: executed.changes,
             backend: executed.backend,
             receipt,
-        })
+        }
     }
 }

@@ -190,15 +190,7 @@ impl Caller {
                 ))
             }
             Surface::Server => {
-                let config = ServerSurfaceConfig {
-                    language: self.defaults.language,
-                    lacks_network: self.defaults.lacks_network,
-                    max_printed: self.defaults.answers.max_printed,
-                    policy: shared.policy.clone(),
-                    is_command: constrained_shell::is_command,
-                    entries: self.defaults.file_bounds.entries,
-                    disabled: self.defaults.disabled_tools.clone(),
-                };
+                let config = self.server_surface_config();
                 let tools = SessionTools::new(self.clone());
                 Box::pin(gateway::serve(
                     surfaces::server(tools, config, closed),
@@ -214,6 +206,20 @@ impl Caller {
         warming.abort();
         if let Some(client) = self.downstream.get() {
             shared.downstreams.disconnect(client);
+        }
+    }
+}
+
+impl Caller {
+    pub(crate) fn server_surface_config(&self) -> ServerSurfaceConfig {
+        ServerSurfaceConfig {
+            language: self.defaults.language,
+            lacks_network: self.defaults.lacks_network,
+            max_printed: self.defaults.answers.max_printed,
+            policy: self.shared.policy.clone(),
+            is_command: constrained_shell::is_command,
+            entries: self.defaults.file_bounds.entries,
+            disabled: self.defaults.disabled_tools.clone(),
         }
     }
 }

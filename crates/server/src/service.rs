@@ -6,6 +6,8 @@ use std::sync::{Arc, mpsc};
 
 use accounting::{Receipt, ReceiptInput};
 use broker::{AnsweredCalls, CallObserver, RunScope, SearchAnswer, ServerSummary};
+use replay::{ProgramKind, RecordedAnswers, RecordedProgram, RunRecording};
+use sandbox::HostCalls;
 use serde_json::{Map, Value};
 use session::{CpuMeter, RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
@@ -13,13 +15,14 @@ use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunR
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Activity, Language, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName, TraceContext,
+    Activity, Language, Outcome, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName,
+    TraceContext,
 };
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Caller;
 use crate::call_error::CallError;
-use crate::calls::{Printed, Printing};
+use crate::calls::{HostCallLog, Printed, Printing, ReplayedCalls};
 use crate::files::blocking;
 use crate::run_traces;
 use crate::served::Served;
@@ -36,6 +39,10 @@ pub(crate) struct RunExtras {
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
     /// The trace that the client's request belongs to.
     pub(crate) trace: Option<TraceContext>,
+    /// Logs the host calls for the caller too.
+    pub(crate) log: Option<HostCallLog>,
+    /// Answers the host calls in place of the servers.
+    pub(crate) answers: Option<RecordedAnswers>,
 }
 
 // === impl RunExtras ===
@@ -54,6 +61,8 @@ impl RunExtras {
             printed: None,
             observer: None,
             trace: run.trace.clone(),
+            log: None,
+            answers: None,
         }
     }
 }
@@ -120,6 +129,17 @@ impl Caller {
             activity: around.activity,
             trace: self.trace_of_calls(&spec.session, around.trace),
         });
+        let calls: Arc<dyn HostCalls> = match around.answers {
+            Some(answers) => Arc::new(ReplayedCalls::new(calls, answers)),
+            None => calls,
+        };
+        let log = around
+            .log
+            .or_else(|| shared.recordings.are_kept().then(HostCallLog::default));
+        let calls = match &log {
+            Some(log) => log.around(calls),
+            None => calls,
+        };
         let calls = match around.printed {
             Some(printed) => Arc::new(Printing::new(calls, printed, limits.output)),
             None => calls,
@@ -135,7 +155,12 @@ impl Caller {
             meter: cpu_meter,
         };
         let language = run.spec.language;
+        let recorded = log.map(|log| (recorded_program(&run.spec, &run.profile), log));
         let result = shared.sessions.run(run).await?;
+        if let Some((program, log)) = recorded {
+            self.keep_recording(&result.run_id, &result.outcome, program, &log)
+                .await;
+        }
         self.note_session(language, &result.session).await;
         let (direct, notice) = self.direct(meter, result.notice, &cancel).await;
         Ok(RunReport {
@@ -152,7 +177,32 @@ impl Caller {
     }
 }
 
+/// What a recording says of the program.
+fn recorded_program(spec: &RunSpec, profile: &RunProfile) -> RecordedProgram {
+    RecordedProgram {
+        code: spec.code.clone(),
+        kind: ProgramKind::Program(spec.language),
+        appearance: profile.appearance.clone(),
+        results: profile.results,
+    }
+}
+
 impl Caller {
+    /// Keeps what is needed to repeat a run, if the settings say so.
+    pub(crate) async fn keep_recording(
+        &self,
+        run: &RunId,
+        outcome: &Outcome,
+        program: RecordedProgram,
+        log: &HostCallLog,
+    ) {
+        let recordings = &self.shared.recordings;
+        if recordings.are_kept() {
+            let recording = RunRecording::new(program, log.calls(), outcome);
+            recordings.keep(run, &self.principal, recording).await;
+        }
+    }
+
     /// Tells the other processes on the database of the session.
     async fn note_session(&self, language: Language, session: &SessionName) {
         let Some(served) = &self.shared.served else {

@@ -19,9 +19,11 @@ const USUAL_ENTRIES: Bounds = (1, 5000, 200);
 const MOST_ENTRIES: Bounds = (1, 10_000, 1000);
 
 /// Variables that have no effect here, with the reason.
-const UNUSED: [(&str, &str); 7] = [
-    ("REPLAY_ENABLED", "this version does not replay runs"),
-    ("MAX_PERSISTED_OUTPUT_CHARS", "records do not hold output"),
+const UNUSED: [(&str, &str); 6] = [
+    (
+        "MAX_PERSISTED_OUTPUT_CHARS",
+        "recordings keep up to 4 MiB of output, encrypted",
+    ),
     (
         "BASE_DIR",
         "files are below the data directory; name it with --data",
@@ -48,6 +50,8 @@ pub struct CodeExecution {
     pub enabled: bool,
     /// S0-02: disabled tools of the surface `server`.
     pub disabled_tools: Vec<&'static str>,
+    /// S0-03: whether runs may be repeated.
+    pub replay: bool,
     /// S0-04: defaults for settings that a request omits.
     pub defaults: CodeDefaults,
     /// S0-05: limits of one call of `fs_read` and `fs_browse`.
@@ -82,6 +86,7 @@ impl CodeExecution {
                 .filter(|(name, _)| reader.switch(name) == Some(false))
                 .map(|(_, tool)| tool)
                 .collect(),
+            replay: reader.switch("REPLAY_ENABLED").unwrap_or(true),
             defaults: reader.defaults(),
             file_bounds: FileBounds {
                 read: reader.number("FS_READ_MAX_SIZE_BYTES", READ_SIZE),

@@ -218,7 +218,11 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
         }
     }
     http::check(&settings.http, &mut diagnostics);
-    sinks::check(&settings.sinks, settings.records.recording, &mut diagnostics);
+    sinks::check(
+        &settings.sinks,
+        settings.records.recording.unwrap_or_default(),
+        &mut diagnostics,
+    );
     if settings.typescript.engine == Engine::QuickJs && settings.typescript.packages.is_some() {
         diagnostics.mistake(
             "typescript.packages",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use environment::{Diagnostics, Environment, Mistakes, Warning, absolute, config_dir};
 use registry::{Sources, load_servers};
-use store::Database;
+use store::{Database, Recording};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables};
@@ -70,6 +70,8 @@ pub fn load_gateway(
     let (mut settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
     file::sinks::complete(&mut settings.sinks, env, &mut diagnostics);
     let code_execution = CodeExecution::read(env, &mut diagnostics);
+    let recording = &mut settings.records.recording;
+    recording.get_or_insert(Recording::of_gateway(code_execution.replay));
     let database = database::find(arguments, &data_dir, env, &mut diagnostics);
     let loaded = finish(diagnostics, data_dir, database, servers, settings)?;
     Ok((loaded, code_execution))

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use encryption::DATA_KEY_VARIABLE;
 use environment::Environment;
 use registry::BridgeSources;
 use sinks::SinkTarget;
@@ -47,6 +48,8 @@ pub struct Parts {
     pub answers: Answers,
     /// Records.
     pub records: store::RecordsConfig,
+    /// Keys of recordings in place of those in the data directory.
+    pub data_key: Option<String>,
     /// Results have a receipt by default.
     pub receipts: bool,
     /// Further tools that the surface `code` lists.
@@ -84,7 +87,7 @@ impl Loaded {
         let settings = &self.settings.records;
         store::RecordsConfig {
             database: self.database.clone(),
-            recording: settings.recording,
+            recording: settings.recording.unwrap_or_default(),
             execution: execution_detail(&self.settings.sinks),
             keep_for: settings.keep_for,
             keep_size: settings.keep_size,
@@ -154,6 +157,11 @@ impl Loaded {
             false => Vec::new(),
         };
         let require = policy.require;
+        // A variable that is not text is a key that nobody wrote: the part that needs it reports it.
+        let data_key = match env.var(DATA_KEY_VARIABLE) {
+            Ok(value) => value.filter(|value| !value.trim().is_empty()),
+            Err(_) => Some(String::new()),
+        };
         Parts {
             data_dir: self.data_dir.clone(),
             upstream: upstream::HubConfig {
@@ -193,6 +201,7 @@ impl Loaded {
             check,
             answers,
             records,
+            data_key,
             receipts,
             expose,
             surface,

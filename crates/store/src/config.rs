@@ -44,6 +44,8 @@ pub enum Recording {
         arguments: ArgumentDetail,
         /// Refuse runs that cannot be recorded.
         required: bool,
+        /// Keep recordings, so that runs can be repeated.
+        replay: bool,
     },
 }
 
@@ -69,16 +71,30 @@ impl Default for Recording {
         Recording::On {
             arguments: ArgumentDetail::Shape,
             required: false,
+            replay: false,
         }
     }
 }
 
 impl Recording {
+    /// The default of the gateway, where runs can be repeated unless the operator switches that off.
+    pub fn of_gateway(replay: bool) -> Recording {
+        Recording::On {
+            arguments: ArgumentDetail::Shape,
+            required: false,
+            replay,
+        }
+    }
+
     pub(crate) fn arguments(self) -> ArgumentDetail {
         match self {
             Recording::Off => ArgumentDetail::Shape,
             Recording::On { arguments, .. } => arguments,
         }
+    }
+
+    pub(crate) fn is_replayable(self) -> bool {
+        matches!(self, Recording::On { replay: true, .. })
     }
 
     pub(crate) fn is_required(self) -> bool {

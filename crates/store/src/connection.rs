@@ -42,6 +42,7 @@ pub(crate) enum Tables {
     UpstreamServers,
     CpuDebts,
     Sinks,
+    Recordings,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

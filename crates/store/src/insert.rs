@@ -11,8 +11,8 @@ use types::{Limits, RunId, ServerId};
 use crate::connection::{Connection, Statement, Value};
 use crate::execution::Execution;
 use crate::lease;
-use crate::receipts;
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
+use crate::{receipts, recordings};
 
 /// Rows per statement; the number of values in a statement is limited.
 const CHUNK: usize = 64;
@@ -42,6 +42,7 @@ struct Sorted<'r> {
     calls: Vec<(&'r Call, i64)>,
     events: Vec<(&'r Event, i64)>,
     receipts: Vec<(&'r RunId, &'r RecordedReceipt)>,
+    recordings: Vec<(&'r RunId, &'r str)>,
     records: i64,
 }
 
@@ -82,6 +83,9 @@ pub(crate) async fn batch(
     for (run, receipt) in sorted.receipts {
         receipts::write(connection, run, receipt).await?;
     }
+    for (run, sealed) in sorted.recordings {
+        recordings::write(connection, run, sealed).await?;
+    }
     connection.commit().await
 }
 
@@ -110,6 +114,7 @@ impl<'r> Sorted<'r> {
                     sorted.events.push((event, place));
                 }
                 Row::Receipt(run, receipt) => sorted.receipts.push((run, receipt)),
+                Row::Recording(run, sealed) => sorted.recordings.push((run, sealed)),
             }
         }
         sorted

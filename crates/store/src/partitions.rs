@@ -12,7 +12,14 @@ use crate::rows::Row;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Tables that are partitioned by day.
-const TABLES: [&str; 5] = ["runs", "calls", "events", "receipts", "receipt_calls"];
+const TABLES: [&str; 6] = [
+    "runs",
+    "calls",
+    "events",
+    "receipts",
+    "receipt_calls",
+    "recordings",
+];
 /// Name of the lock that is held briefly while partitions are created or removed.
 const CHANGING: &str = "codeyard: days";
 const IMPATIENT: &str = "SET LOCAL lock_timeout = '5s'";
@@ -116,7 +123,7 @@ async fn all(connection: &mut Connection) -> Result<Vec<(i64, i64)>, sqlx::Error
          JOIN pg_class AS part ON part.oid = pg_inherits.inhrelid \
          WHERE whole.relkind = 'p' \
          AND whole.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) \
-         AND whole.relname IN ('runs', 'calls', 'events', 'receipts', 'receipt_calls') GROUP BY day ORDER BY day";
+         AND whole.relname IN ('runs', 'calls', 'events', 'receipts', 'receipt_calls', 'recordings') GROUP BY day ORDER BY day";
     let rows = connection.fetch_all(Statement::new(sql)).await?;
     let mut days = Vec::new();
     for row in rows {

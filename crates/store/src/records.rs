@@ -137,6 +137,19 @@ impl Records {
         }
     }
 
+    /// Whether recordings of runs are kept.
+    pub fn keeps_recordings(&self) -> bool {
+        let shared = self.shared.as_ref();
+        shared.is_some_and(|shared| shared.config.recording.is_replayable())
+    }
+
+    /// Keeps the recording of a run: sealed, in base64.
+    pub fn recording(&self, run: &RunId, sealed: String) {
+        if let Some(shared) = &self.shared {
+            shared.push(Row::Recording(run.clone(), sealed));
+        }
+    }
+
     /// Records that a run saved or removed a tool or memory; never records its content.
     pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
         if let Some(shared) = &self.shared {

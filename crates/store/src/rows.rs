@@ -132,6 +132,8 @@ pub(crate) enum Row {
     Closed(Arc<Session>, Closing),
     Event(Event),
     Receipt(RunId, Box<RecordedReceipt>),
+    /// The recording of a run, sealed and in base64.
+    Recording(RunId, String),
 }
 
 /// A run when it is accepted or refused.
@@ -282,6 +284,7 @@ impl Row {
             Row::Ended(run, ended) => {
                 run.code_weight() + ended.execution.as_ref().map_or(0, Execution::weight)
             }
+            Row::Recording(_, sealed) => sealed.len(),
             _ => 0,
         }
     }
@@ -293,7 +296,7 @@ impl Row {
             Row::Begun(run) | Row::Ended(run, _) => Some(run.asked_ms),
             Row::Call(call) => Some(call.begun_ms),
             Row::Event(event) => Some(event.at_ms),
-            Row::Opened(_) | Row::Closed(..) | Row::Receipt(..) => None,
+            Row::Opened(_) | Row::Closed(..) | Row::Receipt(..) | Row::Recording(..) => None,
         }
     }
 }

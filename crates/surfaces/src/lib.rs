@@ -33,7 +33,7 @@ pub use execute::{Execute, SearchCounts};
 pub use report::{RunReport, changed_before_failure, error_text};
 pub use server::{
     BrowseRequest, CommandLine, FileRequestError, MadeCall, MadeCalls, MetaToolRun, MetaTools,
-    ServerSurfaceConfig, server,
+    RepeatedProgram, ServerSurfaceConfig, repeat, server,
 };
 pub use standard::{LOG_LEVELS, Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

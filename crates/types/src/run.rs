@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{CheckMode, Granted, Language, SessionName};
 
@@ -49,7 +49,8 @@ pub struct RunProfile {
 }
 
 /// Which results leave the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Results {
     /// Every result, as it is.
     #[default]
@@ -80,7 +81,7 @@ pub enum Reach {
 }
 
 /// What a program sees of its surface. Guests receive it as JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum Appearance {
     /// The functions of `code`: search, descriptions, `/results`.
@@ -93,7 +94,7 @@ pub enum Appearance {
 }
 
 /// The servers that a program on `bridge` sees.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BridgeServers {
     /// Servers that the program may call.
     pub loaded: Vec<BridgeServer>,
@@ -102,7 +103,7 @@ pub struct BridgeServers {
 }
 
 /// One server's two names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BridgeServer {
     /// The name in the configuration.
     pub name: String,

@@ -1,7 +1,9 @@
 //! Arguments of `codeyard runs`.
 
+use std::path::PathBuf;
+
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 const STATUSES: [&str; 8] = [
     "completed",
@@ -20,6 +22,7 @@ Examples:
   codeyard runs --status failed --since 2h
   codeyard runs last                     the newest, with its calls and events
   codeyard runs r-6h2xk4m9qwtz           one run with its calls and events
+  codeyard runs replay last --diff       the newest again, and what differs
   codeyard runs --follow --json          each as it begins and as it ends, one JSON object a line
   codeyard runs --csv --limit 10000 > runs.csv
   codeyard runs --savings --since 7d     what they cost in tokens, beside direct calls
@@ -37,8 +40,61 @@ pub enum SavingsKey {
     Client,
 }
 
+const REPLAY_HELP: &str = "\
+Runs are recorded for replay with `record = \"replay\"` in `[records]` of codeyard.toml; recordings are encrypted.
+
+Examples:
+  codeyard runs replay last              the program again, with today's servers
+  codeyard runs replay r-6h2xk4m9qwtz --recorded --diff
+  codeyard runs replay --file run.json --recorded --diff";
+
+const EXPORT_HELP: &str = "\
+Examples:
+  codeyard runs export r-6h2xk4m9qwtz > run.json
+  codeyard runs replay --file run.json --recorded --diff";
+
+/// What can be done with a recorded run.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Run the program of a recorded run again
+    #[command(after_help = REPLAY_HELP)]
+    Replay(ReplayRun),
+    /// Print the recording of a run as JSON: program, calls, answers, output and result, decrypted
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportRun),
+}
+
 #[derive(Debug, Args)]
+pub struct ReplayRun {
+    /// The run, or `last` for the newest
+    #[arg(value_name = "ID", required_unless_present = "file", conflicts_with = "file")]
+    pub id: Option<String>,
+    /// A run that `codeyard runs export` wrote
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Answer all calls from the recording: no server is called
+    #[arg(long)]
+    pub recorded: bool,
+    /// Print what differs from the recording, and fail if anything does
+    #[arg(long)]
+    pub diff: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportRun {
+    /// The run, or `last` for the newest
+    #[arg(value_name = "ID")]
+    pub id: String,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct RunsArguments {
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
     /// The run to show, or `last` for the newest; without it runs are listed, the newest first
     #[arg(value_name = "ID", conflicts_with_all = ["limit", "status", "session", "since", "follow", "savings"])]
     pub id: Option<String>,

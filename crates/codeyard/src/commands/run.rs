@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use server::{Host, NotRun, Program, ProgramResult};
 use types::{Content, Format, Language, SessionFate, Status, WrittenFile, size_in_words};
 
-use self::live::{Live, Shown};
+pub(super) use self::live::{Live, Shown};
 use super::mcp;
 use crate::cli::{Cli, RunArguments};
 use crate::context::{Context, principal, read_input};
@@ -58,7 +58,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let ran = server.run(program, interrupt.token.clone()).await;
     server.host().close().await;
     let shown = live.map(Live::finish).transpose()?.unwrap_or_default();
-    let ran = ran.map_err(failure)?;
+    let ran = ran.map_err(not_run)?;
     if let Some(backend) = ran.backend {
         context
             .output
@@ -73,13 +73,17 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     } else {
         show(&context.output, &ran, &shown, arguments.format, &images)?;
     }
-    let exit = match ran.outcome.status {
+    Ok(interrupt.exit(exit_of(ran.outcome.status)))
+}
+
+/// The exit code of a program that has run.
+pub(super) fn exit_of(status: Status) -> Exit {
+    match status {
         Status::Completed => Exit::Done,
         Status::Refused => Exit::Refused,
         Status::TimedOut => Exit::TimedOut,
         Status::Failed | Status::LimitExceeded { .. } | Status::Cancelled => Exit::ProgramFailed,
-    };
-    Ok(interrupt.exit(exit))
+    }
 }
 
 // === impl Source ===
@@ -139,7 +143,7 @@ async fn without_program(context: &Context, arguments: &RunArguments) -> anyhow:
 }
 
 /// The exit code depends on the cause.
-fn failure(error: NotRun) -> Failure {
+pub(super) fn not_run(error: NotRun) -> Failure {
     match error {
         NotRun::Timeout(wrong) => Failure::new(
             Exit::Usage,
@@ -149,10 +153,11 @@ fn failure(error: NotRun) -> Failure {
             ),
         ),
         NotRun::Session(error) => Failure::new(Exit::Refused, error),
+        NotRun::Replay(error) => Failure::new(Exit::Usage, error),
     }
 }
 
-fn show(
+pub(super) fn show(
     output: &Output,
     ran: &ProgramResult,
     shown: &Shown,

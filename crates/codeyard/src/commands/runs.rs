@@ -1,5 +1,6 @@
 //! `codeyard runs`: lists runs, shows one in full, or follows new ones.
 
+mod replay;
 mod savings;
 mod show;
 mod table;
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use store::{Filter, Opened, Reader, RecordsConfig, RunDeeds, RunView, Trouble};
 
-use crate::cli::RunsArguments;
+use crate::cli::{RunsArguments, RunsCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
@@ -22,6 +23,11 @@ const LAST: &str = "last";
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Some(RunsCommand::Replay(arguments)) => return replay::run(context, arguments).await,
+        Some(RunsCommand::Export(arguments)) => return replay::export(context, arguments).await,
+        None => {}
+    }
     let config = context.load_settings()?.records();
     if arguments.follow {
         return follow(context, &config, arguments).await;
@@ -40,13 +46,9 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         return savings::show(context, &mut reader, arguments).await;
     }
     if let Some(asked) = &arguments.id {
-        let newest = match asked == LAST {
-            true => reader.newest().await.map_err(failure)?,
-            false => None,
-        };
-        let id = newest.as_ref().unwrap_or(asked);
-        let detail = reader.run(id).await.map_err(failure)?;
-        let detail = detail.ok_or_else(|| unknown(id))?;
+        let id = resolved(&mut reader, asked).await?;
+        let detail = reader.run(&id).await.map_err(failure)?;
+        let detail = detail.ok_or_else(|| unknown(&id))?;
         show::detail(&context.output, &detail, arguments.json.into())?;
         return Ok(Exit::Done);
     }
@@ -67,6 +69,15 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         show::list(&context.output, &runs, &deeds)?;
     }
     Ok(Exit::Done)
+}
+
+/// The handle of the run, for which `last` may stand.
+async fn resolved(reader: &mut Reader, asked: &str) -> anyhow::Result<String> {
+    let newest = match asked == LAST {
+        true => reader.newest().await.map_err(failure)?,
+        false => None,
+    };
+    Ok(newest.unwrap_or_else(|| asked.to_owned()))
 }
 
 fn filter(arguments: &RunsArguments) -> Filter {

@@ -39,6 +39,8 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let traces = loaded.settings.traces.clone();
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
+    host.check_keys()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let (host, spans) = match traces {
         Some(traces) => {
             let (host, spans) = host.traced(traces);

@@ -22,6 +22,7 @@ mod policy;
 mod process;
 mod programs;
 mod records;
+mod replay;
 mod roles;
 mod rpc;
 mod running;

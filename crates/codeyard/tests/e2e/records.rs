@@ -2,6 +2,7 @@
 
 mod database;
 mod kept;
+mod replayed;
 mod required;
 mod watched;
 

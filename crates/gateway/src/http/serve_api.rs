@@ -13,6 +13,7 @@ mod export;
 mod forward;
 mod principals;
 mod refusal;
+mod replay;
 mod rpc;
 mod rpc_calls;
 mod serving;

@@ -38,7 +38,7 @@ const ERROR: &str = "ErrorBody";
 /// The schema of refusals that JSON-RPC may report in its own form.
 const ERROR_OR_RPC: &str = "ErrorOrRpcAnswer";
 
-fn routes() -> [Route; 11] {
+fn routes() -> [Route; 12] {
     [
         Route {
             query: &page::SERVERS,
@@ -102,6 +102,16 @@ fn routes() -> [Route; 11] {
                 "list_runs",
                 "Lists runs, newest first.",
                 Success::List("RunView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Post,
+            refusals: &[400],
+            ..get(
+                "/servers/{id}/code/runs/{run}/replay",
+                "replay_run",
+                "Runs the program of a recorded run again, as the caller and against the servers of today.",
+                Success::One("ReplayView"),
             )
         },
         Route {

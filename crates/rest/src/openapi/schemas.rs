@@ -15,8 +15,8 @@ use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::audit::{
-    AuditView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind, SecurityEventView,
-    SessionView, ToolCallView,
+    AuditView, ReplayView, RunMetrics, RunStatus, RunView, SecurityEvent, SecurityEventKind,
+    SecurityEventView, SessionView, ToolCallView,
 };
 use crate::body::{LANGUAGES, MAX_DESCRIPTION, MAX_ICON, MAX_ITEM, MAX_ITEMS, MAX_NAME, STUB_LANGUAGES};
 use crate::error::{ErrorBody, FieldError};
@@ -35,6 +35,7 @@ pub(super) fn all() -> BTreeMap<String, Named> {
         of::<Deleted>(),
         of::<ToolView>(),
         of::<RunView>(),
+        of::<ReplayView>(),
         of::<RunStatus>(),
         of::<RunMetrics>(),
         of::<ToolCallView>(),

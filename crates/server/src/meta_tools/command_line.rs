@@ -3,16 +3,18 @@
 use std::time::Instant;
 
 use constrained_shell::{Evaluated, TIME_IS_OVER};
+use replay::{ProgramKind, RecordedProgram};
 use session::{SessionError, thread_time};
 use store::{Front, Refused, RunRecord};
 use surfaces::{CommandLine, MadeCalls, MetaToolRun, RunError};
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
-use types::{GuestError, Outcome, SessionFate, Status, Text, Usage};
+use types::{Appearance, GuestError, Outcome, Results, SessionFate, Status, Text, Usage};
 
 use super::SessionTools;
 use super::files::ShellFiles;
 use super::jq_process::JqProcess;
+use crate::calls::HostCallLog;
 
 /// The language of such runs in the records.
 const LANGUAGE: &str = "shell";
@@ -43,8 +45,18 @@ impl SessionTools {
             return Err(SessionError::NotRecorded(error).into());
         }
         record.begun();
+        let program = RecordedProgram {
+            code: line.line.clone(),
+            kind: ProgramKind::Line,
+            appearance: Appearance::Server,
+            results: Results::Whole,
+        };
         let outcome = self.outcome(line, &cancel).await;
-        self.finished(record, outcome).await
+        let run = self.finished(record, outcome).await?;
+        self.caller
+            .keep_recording(&run.run_id, &run.outcome, program, &HostCallLog::default())
+            .await;
+        Ok(run)
     }
 
     async fn finished(&self, record: RunRecord, outcome: Outcome) -> Result<MetaToolRun, RunError> {

@@ -19,8 +19,8 @@ const KEEP_SIZE: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
 /// `[records]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Records {
-    /// Content of records.
-    pub recording: Recording,
+    /// Content of records; `None` if the file does not say.
+    pub recording: Option<Recording>,
     /// Retention of records.
     pub keep_for: Duration,
     /// Maximum size of all records in bytes; the oldest are deleted first.
@@ -33,19 +33,21 @@ enum RecordOption {
     Shape,
     Full,
     Required,
+    Replay,
 }
 
-const WORDS: [(&str, RecordOption); 4] = [
+const WORDS: [(&str, RecordOption); 5] = [
     ("shape", RecordOption::Shape),
     ("full", RecordOption::Full),
     ("required", RecordOption::Required),
+    ("replay", RecordOption::Replay),
     ("off", RecordOption::Off),
 ];
 
 impl Default for Records {
     fn default() -> Self {
         Self {
-            recording: Recording::default(),
+            recording: None,
             keep_for: DEFAULT_KEEP_FOR,
             keep_size: DEFAULT_KEEP_SIZE,
         }
@@ -54,7 +56,7 @@ impl Default for Records {
 
 pub(super) fn set(records: &mut Records, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "record" => records.recording = recording(value)?,
+        "record" => records.recording = Some(recording(value)?),
         "keep_for" => records.keep_for = age(value)?,
         "keep_size" => records.keep_size = value.written().size(KEEP_SIZE)?,
         _ => return Err(unknown("key", key, ["record", "keep_for", "keep_size"])),
@@ -95,6 +97,7 @@ fn recording(value: &Value<'_>) -> Result<Recording, String> {
             false => ArgumentDetail::Shape,
         },
         required: words.contains(&RecordOption::Required),
+        replay: words.contains(&RecordOption::Replay),
     })
 }
 

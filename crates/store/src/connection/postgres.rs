@@ -17,7 +17,7 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove parts in use by older versions; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
@@ -29,6 +29,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("../../migrations/postgres/0009_cpu_debts.sql"),
     include_str!("../../migrations/postgres/0010_sinks.sql"),
     include_str!("../../migrations/postgres/0011_executions.sql"),
+    include_str!("../../migrations/postgres/0012_recordings.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -143,6 +144,7 @@ impl Tables {
             Tables::UpstreamServers => 8,
             Tables::CpuDebts => 9,
             Tables::Sinks => 10,
+            Tables::Recordings => 12,
         }
     }
 }

@@ -175,6 +175,7 @@ impl Tables {
             Tables::UpstreamServers => 15,
             Tables::CpuDebts => 16,
             Tables::Sinks => 17,
+            Tables::Recordings => 19,
         }
     }
 }
@@ -275,6 +276,11 @@ fn migrations() -> Vec<Migration> {
             18,
             "executions",
             include_str!("../../migrations/sqlite/0018_executions.sql"),
+        ),
+        simple(
+            Tables::Recordings.migration(),
+            "recordings",
+            include_str!("../../migrations/sqlite/0019_recordings.sql"),
         ),
     ]
 }

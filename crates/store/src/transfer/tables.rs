@@ -31,7 +31,7 @@ use Column::{Number as N, Text as T};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 24] = [
+pub(super) static TABLES: [CopiedTable; 25] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -424,6 +424,15 @@ pub(super) static TABLES: [CopiedTable; 24] = [
         numbered: None,
         condition: "1 = 1",
         page: PAGE,
+    },
+    CopiedTable {
+        name: "recordings",
+        columns: &[T("run"), T("sealed"), N("asked_ms")],
+        key: [&["run"], &["asked_ms", "run"]],
+        time: Some("asked_ms"),
+        numbered: None,
+        condition: OF_RUN,
+        page: PAGE_OF_LARGE_ROWS,
     },
     CopiedTable {
         name: "sink_positions",

@@ -240,6 +240,7 @@ async fn required_records_are_committed_before_the_run_continues() {
             recording: Recording::On {
                 arguments: store::ArgumentDetail::Shape,
                 required: true,
+                replay: false,
             },
             ..config(place)
         };

@@ -251,6 +251,7 @@ async fn arguments_and_tasks_are_read_only_on_request() {
             recording: store::Recording::On {
                 arguments: store::ArgumentDetail::Full,
                 required: false,
+                replay: false,
             },
             ..config(place)
         });

@@ -1,6 +1,7 @@
 //! The MCP handler of the `server` surface: four tools, both protocol eras.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use policy::Policy;
 use rmcp::model::{
@@ -11,10 +12,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use types::{Appearance, CheckMode, EntryBounds, Granted, Language, RunProfile, RunSpec};
+use types::{Appearance, CheckMode, EntryBounds, Granted, Language, Results, RunProfile, RunSpec};
 
 use super::arguments::{self, Kind, RunDefaults, ShellExec};
 use super::metrics::milliseconds;
+use super::repeat::RepeatedProgram;
+use super::report::MetaToolRun;
 use super::service::{CommandLine, FileRequestError, MetaTools};
 use super::{render, tools};
 use crate::error::{RequestError, RunError};
@@ -72,6 +75,43 @@ fn enabled(config: &ServerSurfaceConfig) -> Vec<Tool> {
     tools
 }
 
+/// The run's specification. As in system 0, calls fail where they are made and not before the run.
+pub(super) fn execution(
+    program: RepeatedProgram,
+    language: Language,
+    mut granted: Granted,
+    max_printed: u64,
+) -> Execute {
+    granted.limits.output = granted.limits.output.min(max_printed);
+    Execute {
+        spec: RunSpec {
+            language,
+            ..RunSpec::python(program.code, granted)
+        },
+        profile: RunProfile {
+            check: CheckMode::Off,
+            appearance: program.appearance,
+            results: program.results,
+            ..RunProfile::default()
+        },
+        receipt: false,
+        searched: SearchCounts::default(),
+        trace: None,
+    }
+}
+
+/// The result of `shell_exec`.
+pub(super) fn rendered(
+    mut run: MetaToolRun,
+    config: &ServerSurfaceConfig,
+    code: &str,
+    wall_time: Duration,
+) -> CallToolResult {
+    run.notes
+        .extend(config.lacks_network.then(|| NO_NETWORK.to_owned()));
+    render::ran(run, code, wall_time, config.max_printed)
+}
+
 struct ServerSurfaceHandler<S> {
     service: S,
     config: ServerSurfaceConfig,
@@ -108,11 +148,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             )
             .await;
         match ran {
-            Ok(mut run) => {
-                run.notes
-                    .extend(self.config.lacks_network.then(|| NO_NETWORK.to_owned()));
-                render::ran(run, &asked.code, wall_time, self.config.max_printed)
-            }
+            Ok(run) => rendered(run, &self.config, &asked.code, wall_time),
             Err(error) => render::failed(&error.to_string()),
         }
     }
@@ -122,7 +158,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
         asked: &ShellExec,
         granted: Granted,
         context: &RequestContext<RoleServer>,
-    ) -> Result<super::MetaToolRun, RunError> {
+    ) -> Result<MetaToolRun, RunError> {
         let cancel = CancellationToken::new();
         match asked.kind {
             Kind::Line => {
@@ -135,32 +171,19 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
             }
             Kind::Program(language) => {
                 let (activity, watched) = progress::activity(context);
+                let program = RepeatedProgram {
+                    code: asked.code.clone(),
+                    language: Some(language),
+                    appearance: Appearance::Server,
+                    results: Results::Whole,
+                };
                 let program = Execute {
                     trace: request::trace(context),
-                    ..self.program(asked, language, granted)
+                    ..execution(program, language, granted, self.config.max_printed)
                 };
                 let run = self.service.run(program, cancel.clone(), activity);
                 progress::drive(context, &self.closed, cancel, watched, run).await
             }
-        }
-    }
-
-    /// The run's specification. As in system 0, a wrong call fails when it is made, not before the run.
-    fn program(&self, asked: &ShellExec, language: Language, mut granted: Granted) -> Execute {
-        granted.limits.output = granted.limits.output.min(self.config.max_printed);
-        Execute {
-            spec: RunSpec {
-                language,
-                ..RunSpec::python(asked.code.clone(), granted)
-            },
-            profile: RunProfile {
-                check: CheckMode::Off,
-                appearance: Appearance::Server,
-                ..RunProfile::default()
-            },
-            receipt: false,
-            searched: SearchCounts::default(),
-            trace: None,
         }
     }
 

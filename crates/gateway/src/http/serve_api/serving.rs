@@ -239,11 +239,11 @@ impl ApiService {
                         accept: accept.join(","),
                         body,
                     };
-                    let answering = self.api.answer(request);
-                    let answered = match &state {
+                    let answered = match (route, &state) {
+                        (Route::ReplayRun, _) => self.replay(&server, request, &head).await,
                         // `TestUpstream` waits for the upstream server.
-                        Some(state) if route != Route::TestUpstream => state.in_turn(answering).await,
-                        _ => answering.await,
+                        (Route::TestUpstream, _) | (_, None) => self.api.answer(request).await,
+                        (_, Some(state)) => state.in_turn(self.api.answer(request)).await,
                     };
                     match (route, answered) {
                         (Route::ListSessions, Ok(own)) => self.forwarder.with_others(&head, own).await,

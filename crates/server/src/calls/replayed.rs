@@ -1,0 +1,54 @@
+//! Answers host calls from a recording instead of from servers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use replay::{RecordedAnswer, RecordedAnswers};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls};
+use serde_json::value::RawValue;
+use types::{HostCallError, HostCallErrorKind};
+
+/// The host calls of a run that is repeated against its recording. Nothing is sent to a server.
+pub(crate) struct ReplayedCalls {
+    /// Names which calls programs may begin.
+    live: Arc<dyn HostCalls>,
+    answers: Mutex<RecordedAnswers>,
+}
+
+// === impl ReplayedCalls ===
+
+impl ReplayedCalls {
+    pub(crate) fn new(live: Arc<dyn HostCalls>, answers: RecordedAnswers) -> ReplayedCalls {
+        ReplayedCalls {
+            live,
+            answers: Mutex::new(answers),
+        }
+    }
+
+    fn answer(&self, call: &HostCall) -> Result<Box<RawValue>, HostCallError> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        match answers.take(&call.name, &call.args) {
+            Ok(RecordedAnswer::Ok(value)) => Ok(value),
+            Ok(RecordedAnswer::Error(error)) => Err(error),
+            Ok(RecordedAnswer::None | RecordedAnswer::Dropped) => Err(not_recorded("the call has no answer")),
+            Err(why) => Err(not_recorded(&why.to_string())),
+        }
+    }
+}
+
+fn not_recorded(why: &str) -> HostCallError {
+    HostCallError::new(HostCallErrorKind::Refused, format!("replay: {why}"))
+}
+
+impl HostCalls for ReplayedCalls {
+    fn names(&self) -> Option<Vec<String>> {
+        self.live.names()
+    }
+
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        Box::pin(std::future::ready(self.answer(&call)))
+    }
+}

@@ -1,0 +1,170 @@
+//! Keeps recordings of runs, encrypted, and opens them again.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use encryption::{DataKeys, KeyError, OpenError};
+use replay::{RecordingError, RunRecording};
+use store::{Database, Recordings, Records, StoredRecording, Trouble};
+use types::{Principal, RunId};
+
+use crate::files::blocking;
+
+/// Recordings of at least so many bytes are encrypted on a thread of their own.
+const LARGE: usize = 64 * 1024;
+
+/// The recordings of one process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct RunRecordings {
+    records: Records,
+    table: Recordings,
+    keys: Arc<KeySource>,
+}
+
+/// Where the keys are; they are read at the first use, because a start that needs none reads no file.
+#[derive(Debug)]
+struct KeySource {
+    directory: PathBuf,
+    /// The value of the variable.
+    variable: Option<String>,
+    keys: OnceLock<Result<DataKeys, Arc<KeyError>>>,
+}
+
+/// Why a run cannot be repeated.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no such run, or the caller may not see it.
+    #[error("Run not found: {0}")]
+    NotFound(RunId),
+    /// S0-79: the run was not recorded for replay.
+    #[error("Replay unavailable: code body was not persisted")]
+    NotRecorded,
+    /// An earlier run of the session was not recorded, so its variables are unknown.
+    #[error("Replay unavailable: {0}, an earlier run of the same session, was not recorded for replay")]
+    EarlierNotRecorded(RunId),
+    /// The keys cannot be read.
+    #[error("Replay unavailable: {0}")]
+    Keys(Arc<KeyError>),
+    /// The recording does not open.
+    #[error("Replay unavailable: the recording cannot be decrypted: {0}")]
+    Sealed(#[from] OpenError),
+    /// The recording is not as this version writes it.
+    #[error("Replay unavailable: {0}")]
+    Damaged(Arc<RecordingError>),
+    /// The database does not answer.
+    #[error(transparent)]
+    Database(#[from] Trouble),
+}
+
+/// The keys of recordings are missing or unusable.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("runs cannot be recorded for replay: {0}; or leave `replay` out of `record` in `[records]`")]
+pub struct KeysError(pub(crate) Arc<KeyError>);
+
+// === impl RunRecordings ===
+
+impl RunRecordings {
+    pub(crate) fn new(
+        records: Records,
+        database: Database,
+        directory: PathBuf,
+        variable: Option<String>,
+    ) -> RunRecordings {
+        RunRecordings {
+            records,
+            table: Recordings::new(database),
+            keys: Arc::new(KeySource {
+                directory,
+                variable,
+                keys: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// Whether new runs are recorded for replay.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.records.keeps_recordings()
+    }
+
+    /// Reads the keys now, if recordings are kept.
+    pub(crate) fn check(&self) -> Result<(), Arc<KeyError>> {
+        match self.are_kept() {
+            true => self.keys.get().map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// Encrypts and keeps a recording. Without a key nothing is kept, and that is logged.
+    pub(crate) async fn keep(&self, run: &RunId, principal: &Principal, recording: RunRecording) {
+        let sealed = match recording.to_bytes() {
+            Ok(bytes) if bytes.len() < LARGE => self.seal(run, principal, bytes),
+            Ok(bytes) => {
+                let (recordings, run, principal) = (self.clone(), run.clone(), principal.clone());
+                let sealed = blocking(move || recordings.seal(&run, &principal, bytes)).await;
+                sealed.unwrap_or_else(|| Err("its thread failed".to_owned()))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        match sealed {
+            Ok(sealed) => self.records.recording(run, sealed),
+            Err(why) => {
+                tracing::warn!(%run, "the run cannot be repeated, because it was not recorded: {why}")
+            }
+        }
+    }
+
+    fn seal(&self, run: &RunId, principal: &Principal, bytes: Vec<u8>) -> Result<String, String> {
+        let keys = self.keys.get().map_err(|error| error.to_string())?;
+        let sealed = keys.seal(&context(run, principal), bytes);
+        Ok(STANDARD.encode(sealed.map_err(|error| error.to_string())?))
+    }
+
+    /// The stored row of a run; the reader must check who may see it.
+    pub(crate) async fn find(&self, run: &RunId) -> Result<Option<StoredRecording>, ReplayError> {
+        self.records.settle().await;
+        Ok(self.table.read(run).await?)
+    }
+
+    /// The recordings of the earlier runs of the same life of the session, oldest first.
+    pub(crate) async fn earlier(&self, run: &RunId) -> Result<Vec<RunRecording>, ReplayError> {
+        let rows = self.table.earlier(run).await?;
+        let opened = rows
+            .into_iter()
+            .map(|(earlier, row)| match self.open(&earlier, &row) {
+                Err(ReplayError::NotRecorded) => Err(ReplayError::EarlierNotRecorded(earlier)),
+                opened => opened,
+            });
+        opened.collect()
+    }
+
+    /// Decrypts the recording of a run.
+    pub(crate) fn open(&self, run: &RunId, row: &StoredRecording) -> Result<RunRecording, ReplayError> {
+        let sealed = row.sealed.as_ref().ok_or(ReplayError::NotRecorded)?;
+        let sealed = STANDARD.decode(sealed).map_err(|_| OpenError::Altered)?;
+        let keys = self.keys.get().map_err(ReplayError::Keys)?;
+        let bytes = keys.open(&context(run, &row.principal), &sealed)?;
+        RunRecording::from_bytes(&bytes).map_err(|error| ReplayError::Damaged(Arc::new(error)))
+    }
+
+    pub(crate) async fn close(&self) {
+        self.table.close().await;
+    }
+}
+
+/// Binds a recording to its run and to who asked for it.
+fn context(run: &RunId, principal: &Principal) -> String {
+    format!("run {run} of {principal}")
+}
+
+// === impl KeySource ===
+
+impl KeySource {
+    fn get(&self) -> Result<&DataKeys, Arc<KeyError>> {
+        let keys = self
+            .keys
+            .get_or_init(|| DataKeys::load(&self.directory, self.variable.as_deref()).map_err(Arc::new));
+        keys.as_ref().map_err(Arc::clone)
+    }
+}

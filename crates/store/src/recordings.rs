@@ -1,0 +1,111 @@
+//! Recordings of runs, which only the caller can decrypt.
+
+use std::sync::Arc;
+
+use types::{Principal, RunId, ServerId};
+
+use crate::connection::{Connection, SqlRow, Statement, Tables};
+use crate::database::Database;
+use crate::slot::ConnectionSlot;
+use crate::trouble::Trouble;
+
+/// Reads recordings. Cheap to clone; opens the database on first use.
+#[derive(Debug, Clone)]
+pub struct Recordings {
+    slot: Arc<ConnectionSlot>,
+}
+
+/// A run with its recording. The reader must check who may see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRecording {
+    /// Who asked for the run.
+    pub principal: Principal,
+    /// The virtual server of the run, if any.
+    pub server: Option<ServerId>,
+    /// When the run was asked for, in milliseconds since 1970.
+    pub asked_ms: i64,
+    /// In base64; `None` if the run was not recorded for replay.
+    pub sealed: Option<String>,
+}
+
+// === impl Recordings ===
+
+impl Recordings {
+    /// The recordings in this database, which the records share.
+    pub fn new(database: Database) -> Recordings {
+        Recordings {
+            slot: Arc::new(ConnectionSlot::new(database, Tables::Recordings)),
+        }
+    }
+
+    /// The run with its recording; `None` for an unknown run.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn read(&self, run: &RunId) -> Result<Option<StoredRecording>, Trouble> {
+        let found = self.slot.read(async |connection| one(connection, run).await);
+        found.await
+    }
+
+    /// The recordings of the runs before this one in the same life of its session, oldest first, with their handles.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn earlier(&self, run: &RunId) -> Result<Vec<(RunId, StoredRecording)>, Trouble> {
+        let found = self.slot.read(async |connection| before(connection, run).await);
+        found.await
+    }
+
+    /// Closes the database. A later call opens it again.
+    pub async fn close(&self) {
+        self.slot.close_soon().await;
+    }
+}
+
+/// Writes a recording, unless its run is missing.
+pub(crate) async fn write(connection: &mut Connection, run: &RunId, sealed: &str) -> Result<(), sqlx::Error> {
+    let sql = "INSERT INTO recordings (run, sealed, asked_ms) SELECT id, $2, asked_ms FROM runs WHERE id = $1 \
+        ON CONFLICT DO NOTHING";
+    let insert = Statement::new(sql).bind(run.as_str()).bind(sealed);
+    connection.execute(insert).await.map(drop)
+}
+
+const SELECTED: &str = "SELECT runs.id, runs.principal, runs.virtual_server, runs.asked_ms, recordings.sealed FROM runs \
+    LEFT JOIN recordings ON recordings.run = runs.id";
+
+async fn one(connection: &mut Connection, run: &RunId) -> Result<Option<StoredRecording>, sqlx::Error> {
+    let sql = format!("{SELECTED} WHERE runs.id = $1");
+    let row = connection
+        .fetch_optional(Statement::new(sql).bind(run.as_str()))
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+async fn before(
+    connection: &mut Connection,
+    run: &RunId,
+) -> Result<Vec<(RunId, StoredRecording)>, sqlx::Error> {
+    let sql = format!(
+        "{SELECTED} JOIN runs AS last ON last.id = $1 AND runs.process = last.process AND runs.life = last.life \
+         WHERE runs.seq < last.seq AND runs.status <> 'refused' ORDER BY runs.seq"
+    );
+    let rows = connection
+        .fetch_all(Statement::new(sql).bind(run.as_str()))
+        .await?;
+    let named = |row: &SqlRow| Ok((RunId::new(row.get::<String>("id")?), read(row)?));
+    rows.iter().map(named).collect()
+}
+
+fn read(row: &SqlRow) -> Result<StoredRecording, sqlx::Error> {
+    let principal: String = row.get("principal")?;
+    let principal = principal.parse().map_err(|error| sqlx::Error::ColumnDecode {
+        index: "principal".to_owned(),
+        source: Box::<types::BadPrincipal>::new(error),
+    })?;
+    Ok(StoredRecording {
+        principal,
+        server: row.get::<Option<String>>("virtual_server")?.map(ServerId::new),
+        asked_ms: row.get("asked_ms")?,
+        sealed: row.get("sealed")?,
+    })
+}

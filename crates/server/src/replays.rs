@@ -18,7 +18,7 @@ use crate::service::RunExtras;
 /// Against what a run is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayMode {
-    /// Tools are called again, also by the earlier runs of the session.
+    /// Tools are called again. Earlier runs of the session are not repeated, since their calls have effects too.
     Live,
     /// The recording answers all calls. The earlier runs of the session are repeated first.
     Recorded,
@@ -42,18 +42,30 @@ struct Repetition {
 }
 
 impl Caller {
-    /// The recordings of one of the caller's own runs and of the earlier runs of its session.
+    /// The recording of one of the caller's own runs, without the earlier runs of its session.
     ///
     /// # Errors
-    /// If there is no such run, or a recording is missing or does not open.
-    pub async fn exported(&self, run: &RunId) -> Result<ExportedRun, ReplayError> {
+    /// If there is no such run, or its recording is missing or does not open.
+    pub async fn recording(&self, run: &RunId) -> Result<ExportedRun, ReplayError> {
         let recordings = &self.shared.recordings;
         let row = recordings.find(run).await?;
         let row = row.filter(|row| row.principal == self.principal && row.server.as_ref() == self.server());
         let row = row.ok_or_else(|| ReplayError::NotFound(run.clone()))?;
         Ok(ExportedRun {
+            earlier: Vec::new(),
             run: recordings.open(run, &row)?,
-            earlier: recordings.earlier(run).await?,
+        })
+    }
+
+    /// Like [`Caller::recording`], with the earlier runs of the session.
+    ///
+    /// # Errors
+    /// Also if a recording of an earlier run is missing or does not open.
+    pub async fn recording_with_session(&self, run: &RunId) -> Result<ExportedRun, ReplayError> {
+        let own = self.recording(run).await?;
+        Ok(ExportedRun {
+            earlier: self.shared.recordings.earlier(run).await?,
+            ..own
         })
     }
 
@@ -69,6 +81,10 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<RepeatedRun, NotRun> {
         let ExportedRun { earlier, run } = recorded;
+        let earlier = match mode {
+            ReplayMode::Live => Vec::new(),
+            ReplayMode::Recorded => earlier,
+        };
         let mut session = Selector::New;
         let mut found = Vec::new();
         for recording in earlier {

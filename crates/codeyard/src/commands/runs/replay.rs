@@ -40,7 +40,8 @@ pub async fn run(context: &Context, arguments: &ReplayRun) -> anyhow::Result<Exi
     };
     let repeating = async {
         let recorded = match source {
-            Source::Run(id) => caller.exported(&id).await?,
+            Source::Run(id) if mode == ReplayMode::Live => caller.recording(&id).await?,
+            Source::Run(id) => caller.recording_with_session(&id).await?,
             Source::Exported(recorded) => *recorded,
         };
         caller
@@ -64,7 +65,7 @@ pub async fn export(context: &Context, arguments: &ExportRun) -> anyhow::Result<
     let loaded = context.load_settings()?;
     let id = run_id(&loaded, &arguments.id).await?;
     let caller = caller(context, loaded)?;
-    let exported = caller.exported(&id).await;
+    let exported = caller.recording_with_session(&id).await;
     caller.host().close().await;
     let exported = exported.map_err(|error| not_run(NotRun::Replay(error)))?;
     context.output.json(&serde_json::to_value(&exported)?)?;

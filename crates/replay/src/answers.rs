@@ -23,7 +23,7 @@ pub enum Unanswered {
     #[error("the recorded run ended before this call was answered")]
     NotAnswered,
     /// The answer was too large to be recorded.
-    #[error("the answer was too large to be recorded")]
+    #[error("the call or its answer was too large to be recorded")]
     Dropped,
 }
 
@@ -54,11 +54,18 @@ impl RecordedAnswers {
             self.first += 1;
         }
         match call.map(|call| call.answer) {
+            None if self.has_dropped() => Err(Unanswered::Dropped),
             None => Err(Unanswered::NotMade),
             Some(RecordedAnswer::None) => Err(Unanswered::NotAnswered),
             Some(RecordedAnswer::Dropped) => Err(Unanswered::Dropped),
             Some(answer) => Ok(answer),
         }
+    }
+
+    /// Whether calls are left that were too large to be recorded: any other call may be one of them.
+    fn has_dropped(&self) -> bool {
+        let is_dropped = |call: &RecordedHostCall| matches!(call.answer, RecordedAnswer::Dropped);
+        self.left().any(is_dropped)
     }
 
     /// Recorded calls that were not made again.

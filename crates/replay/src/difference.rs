@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::recording::{RecordedAnswer, RecordedHostCall, RunRecording};
+use crate::recording::{RESULT, RecordedAnswer, RecordedHostCall, RunRecording, STDERR, STDOUT};
 
 /// Characters of a value in a difference.
 const MAX_SHOWN: usize = 200;
@@ -12,7 +12,7 @@ const MAX_SHOWN: usize = 200;
 /// One thing that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Such as `result` or `call 2 (crm.find)`.
+    /// Such as `the result` or `call 2 (crm.find)`.
     pub what: String,
     /// In the first execution.
     pub before: String,
@@ -25,7 +25,8 @@ pub fn differences(recorded: &RunRecording, again: &RunRecording) -> Vec<Differe
     let (before, after) = (&recorded.outcome, &again.outcome);
     let mut found = Vec::new();
     let mut compare = |what: &str, before: String, after: String| {
-        if before != after {
+        let is_known = !recorded.lacks(what) && !again.lacks(what);
+        if is_known && before != after {
             found.push(Difference {
                 what: what.to_owned(),
                 before: cut(&before),
@@ -35,9 +36,9 @@ pub fn differences(recorded: &RunRecording, again: &RunRecording) -> Vec<Differe
     };
     compare("status", before.status.clone(), after.status.clone());
     let result = |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
-    compare("result", result(&before.result), result(&after.result));
-    compare("standard output", before.stdout.clone(), after.stdout.clone());
-    compare("standard error", before.stderr.clone(), after.stderr.clone());
+    compare(RESULT, result(&before.result), result(&after.result));
+    compare(STDOUT, before.stdout.clone(), after.stdout.clone());
+    compare(STDERR, before.stderr.clone(), after.stderr.clone());
     let error = |error: &Option<types::GuestError>| match error {
         Some(error) => format!("{}: {}", error.kind, error.message),
         None => "none".to_owned(),

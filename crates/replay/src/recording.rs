@@ -8,8 +8,14 @@ use types::{Appearance, GuestError, HostCallError, Language, Outcome, Results, U
 /// Version of the form. A reader refuses others.
 const VERSION: u32 = 1;
 
-/// Most bytes of a run's output, of its result, and of all its calls. The recording names what is missing beyond.
-pub const MAX_PART: usize = 4 * 1024 * 1024;
+/// Most bytes of a program, of its output, of its errors, of its result, and of all its calls. The recording names what
+/// is missing beyond.
+pub const MAX_PART: usize = 1024 * 1024;
+
+const CALLS: &str = "calls";
+pub(crate) const RESULT: &str = "the result";
+pub(crate) const STDOUT: &str = "standard output";
+pub(crate) const STDERR: &str = "standard error";
 
 /// What a run was given, the answers of its host calls, and what came of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -107,6 +113,9 @@ pub enum RecordingError {
     /// It is not in the form of a recording.
     #[error("the recording is damaged: {0}")]
     Damaged(#[from] serde_json::Error),
+    /// The program does not fit into a recording.
+    #[error("the program has {0} bytes, and a recording takes {MAX_PART}")]
+    TooLarge(usize),
     /// Another version of Codeyard wrote it.
     #[error("the recording has version {0}, this codeyard reads version {VERSION}")]
     Version(u32),
@@ -132,13 +141,10 @@ impl RunRecording {
         let is_dropped = |call: &&RecordedHostCall| matches!(call.answer, RecordedAnswer::Dropped);
         let dropped = self.calls.iter().filter(is_dropped).count();
         if dropped > 0 {
-            self.missing.push(format!("the answers of {dropped} calls"));
+            self.missing.push(format!("{dropped} {CALLS}"));
         }
         let outcome = &mut self.outcome;
-        for (text, name) in [
-            (&mut outcome.stdout, "standard output"),
-            (&mut outcome.stderr, "standard error"),
-        ] {
+        for (text, name) in [(&mut outcome.stdout, STDOUT), (&mut outcome.stderr, STDERR)] {
             if text.len() > MAX_PART {
                 text.clear();
                 self.missing.push(name.to_owned());
@@ -147,16 +153,34 @@ impl RunRecording {
         let is_large = |result: &Value| result.to_string().len() > MAX_PART;
         if outcome.result.as_ref().is_some_and(is_large) {
             outcome.result = None;
-            self.missing.push("the result".to_owned());
+            self.missing.push(RESULT.to_owned());
         }
+    }
+
+    /// Whether the recording lacks this part.
+    pub(crate) fn lacks(&self, part: &str) -> bool {
+        self.missing.iter().any(|missing| missing == part)
+    }
+
+    /// About the bytes of the stored form.
+    pub fn size(&self) -> usize {
+        let RecordedOutcome { stdout, stderr, .. } = &self.outcome;
+        let answers = self.calls.iter().map(|call| match &call.answer {
+            RecordedAnswer::Ok(value) => value.get().len(),
+            _ => 0,
+        });
+        self.program.code.len() + stdout.len() + stderr.len() + answers.sum::<usize>()
     }
 
     /// The form in which a recording is stored.
     ///
     /// # Errors
-    /// If an answer cannot be written as JSON.
+    /// If an answer cannot be written as JSON, or the program is too large.
     pub fn to_bytes(&self) -> Result<Vec<u8>, RecordingError> {
-        Ok(serde_json::to_vec(self)?)
+        match self.program.code.len() {
+            ..=MAX_PART => Ok(serde_json::to_vec(self)?),
+            bytes => Err(RecordingError::TooLarge(bytes)),
+        }
     }
 
     /// Reads the stored form.
@@ -172,6 +196,23 @@ impl RunRecording {
         match version {
             VERSION => Ok(serde_json::from_slice(bytes)?),
             other => Err(RecordingError::Version(other)),
+        }
+    }
+}
+
+// === impl ExportedRun ===
+
+impl ExportedRun {
+    /// Reads a file that an export wrote.
+    ///
+    /// # Errors
+    /// If the text is no export, or of another version.
+    pub fn read(text: &str) -> Result<ExportedRun, RecordingError> {
+        let exported: ExportedRun = serde_json::from_str(text)?;
+        let mut recordings = exported.earlier.iter().chain([&exported.run]);
+        match recordings.find(|recording| recording.version != VERSION) {
+            Some(other) => Err(RecordingError::Version(other.version)),
+            None => Ok(exported),
         }
     }
 }
@@ -212,12 +253,11 @@ impl RecordedAnswer {
         }
     }
 
-    /// Bytes that the answer takes in a recording.
-    pub fn bytes(&self) -> usize {
-        match self {
-            RecordedAnswer::Ok(value) => value.get().len(),
-            RecordedAnswer::Error(error) => error.message.len(),
-            RecordedAnswer::None | RecordedAnswer::Dropped => 0,
+    /// Bytes that the host's answer takes in a recording.
+    pub fn bytes_of(answer: &Result<Box<RawValue>, HostCallError>) -> usize {
+        match answer {
+            Ok(value) => value.get().len(),
+            Err(error) => error.message.len() + error.hint.as_ref().map_or(0, String::len),
         }
     }
 }
@@ -290,7 +330,7 @@ mod tests {
             ..answered("1")
         };
         let recording = RunRecording::new(program(ProgramKind::Line), vec![dropped], &outcome);
-        assert_eq!(recording.missing, ["the answers of 1 calls", "standard output"]);
+        assert_eq!(recording.missing, ["1 calls", "standard output"]);
         assert_eq!(recording.outcome.stdout, "");
     }
 }

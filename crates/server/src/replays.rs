@@ -162,6 +162,8 @@ impl Caller {
 
 fn profile(program: &RecordedProgram) -> RunProfile {
     RunProfile {
+        reach: program.appearance.reach(),
+        validate: program.appearance.validation(),
         // The recorded program passed its check, or was to run in spite of it.
         check: CheckMode::Off,
         results: program.results,

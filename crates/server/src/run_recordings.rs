@@ -16,7 +16,7 @@ use crate::files::blocking;
 const LARGE: usize = 64 * 1024;
 
 /// The recordings of one process. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct RunRecordings {
     records: Records,
     table: Recordings,
@@ -24,7 +24,6 @@ pub(crate) struct RunRecordings {
 }
 
 /// Where the keys are; they are read at the first use, because a start that needs none reads no file.
-#[derive(Debug)]
 struct KeySource {
     directory: PathBuf,
     /// The value of the variable.
@@ -98,24 +97,25 @@ impl RunRecordings {
 
     /// Encrypts and keeps a recording. Without a key nothing is kept, and that is logged.
     pub(crate) async fn keep(&self, run: &RunId, principal: &Principal, recording: RunRecording) {
-        let sealed = match recording.to_bytes() {
-            Ok(bytes) if bytes.len() < LARGE => self.seal(run, principal, bytes),
-            Ok(bytes) => {
+        let sealed = match recording.size() < LARGE {
+            true => self.seal(run, principal, &recording),
+            false => {
                 let (recordings, run, principal) = (self.clone(), run.clone(), principal.clone());
-                let sealed = blocking(move || recordings.seal(&run, &principal, bytes)).await;
+                let sealed = blocking(move || recordings.seal(&run, &principal, &recording)).await;
                 sealed.unwrap_or_else(|| Err("its thread failed".to_owned()))
             }
-            Err(error) => Err(error.to_string()),
         };
-        match sealed {
-            Ok(sealed) => self.records.recording(run, sealed),
-            Err(why) => {
-                tracing::warn!(%run, "the run cannot be repeated, because it was not recorded: {why}")
-            }
+        let kept = sealed.and_then(|sealed| match self.records.recording(run, sealed) {
+            true => Ok(()),
+            false => Err("the database is too slow".to_owned()),
+        });
+        if let Err(why) = kept {
+            tracing::warn!(%run, "the run cannot be repeated, because it was not recorded: {why}");
         }
     }
 
-    fn seal(&self, run: &RunId, principal: &Principal, bytes: Vec<u8>) -> Result<String, String> {
+    fn seal(&self, run: &RunId, principal: &Principal, recording: &RunRecording) -> Result<String, String> {
+        let bytes = recording.to_bytes().map_err(|error| error.to_string())?;
         let keys = self.keys.get().map_err(|error| error.to_string())?;
         let sealed = keys.seal(&context(run, principal), bytes);
         Ok(STANDARD.encode(sealed.map_err(|error| error.to_string())?))
@@ -129,14 +129,18 @@ impl RunRecordings {
 
     /// The recordings of the earlier runs of the same life of the session, oldest first.
     pub(crate) async fn earlier(&self, run: &RunId) -> Result<Vec<RunRecording>, ReplayError> {
-        let rows = self.table.earlier(run).await?;
-        let opened = rows
-            .into_iter()
-            .map(|(earlier, row)| match self.open(&earlier, &row) {
-                Err(ReplayError::NotRecorded) => Err(ReplayError::EarlierNotRecorded(earlier)),
-                opened => opened,
-            });
-        opened.collect()
+        let mut opened = Vec::new();
+        for earlier in self.table.earlier(run).await? {
+            let row = self.table.read(&earlier).await?;
+            let recording = row
+                .ok_or(ReplayError::NotRecorded)
+                .and_then(|row| self.open(&earlier, &row));
+            opened.push(recording.map_err(|error| match error {
+                ReplayError::NotRecorded => ReplayError::EarlierNotRecorded(earlier),
+                error => error,
+            })?);
+        }
+        Ok(opened)
     }
 
     /// Decrypts the recording of a run.

@@ -22,7 +22,7 @@ const MOST_ENTRIES: Bounds = (1, 10_000, 1000);
 const UNUSED: [(&str, &str); 6] = [
     (
         "MAX_PERSISTED_OUTPUT_CHARS",
-        "recordings keep up to 4 MiB of output, encrypted",
+        "recordings keep up to 1 MiB of output, encrypted",
     ),
     (
         "BASE_DIR",

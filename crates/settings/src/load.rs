@@ -71,7 +71,10 @@ pub fn load_gateway(
     file::sinks::complete(&mut settings.sinks, env, &mut diagnostics);
     let code_execution = CodeExecution::read(env, &mut diagnostics);
     let recording = &mut settings.records.recording;
-    recording.get_or_insert(Recording::of_gateway(code_execution.replay));
+    let recording = recording.get_or_insert(Recording::of_gateway(code_execution.replay));
+    if let Recording::On { replay, .. } = recording {
+        *replay &= code_execution.replay;
+    }
     let database = database::find(arguments, &data_dir, env, &mut diagnostics);
     let loaded = finish(diagnostics, data_dir, database, servers, settings)?;
     Ok((loaded, code_execution))

@@ -199,14 +199,19 @@ impl OtlpTarget {
 
     /// Whether headers would cross a network without encryption.
     pub fn exposes_headers(&self) -> bool {
-        let is_here = match self.url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),
-            Some(Host::Ipv6(address)) => IpAddr::from(address).is_loopback(),
-            None => false,
-        };
-        self.headers_file.is_some() && self.url.scheme() == "http" && !is_here
+        self.headers_file.is_some() && leaves_unencrypted(&self.url)
     }
+}
+
+/// Whether requests to this address leave this machine without encryption.
+fn leaves_unencrypted(url: &Url) -> bool {
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::from(address).is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && !is_here
 }
 
 impl fmt::Display for NetworkAddress {

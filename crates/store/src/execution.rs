@@ -86,8 +86,12 @@ fn exit(error: &GuestError) -> Option<u8> {
     status[..end.unwrap_or(status.len())].parse().ok()
 }
 
+/// More bytes than an API token has.
+const MAX_TOKEN: usize = 256;
+
 fn text(text: &str, most: usize) -> String {
-    mask_tokens(&cut_to(text, most))
+    // A token that is cut would not be recognised.
+    cut_to(&mask_tokens(&cut_to(text, most + MAX_TOKEN)), most)
 }
 
 #[cfg(test)]

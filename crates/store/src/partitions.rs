@@ -63,8 +63,8 @@ fn day(ms: i64) -> i64 {
 pub(crate) async fn make(connection: &mut Connection, days: &BTreeSet<i64>) -> Result<(), sqlx::Error> {
     connection.begin_alone(CHANGING).await?;
     run_script(connection, IMPATIENT).await?;
-    let there: BTreeSet<i64> = all(connection).await?.into_iter().map(|(day, _)| day).collect();
-    for day in days.difference(&there) {
+    // Also for days that exist: an older codeyard makes them without the newest table.
+    for day in days {
         let (first, end) = (day * DAY_MS, (day + 1) * DAY_MS);
         for table in TABLES {
             let sql = format!(
@@ -103,8 +103,16 @@ pub(crate) async fn remove(
     if doomed.is_empty() {
         return Ok(Left::Nothing);
     }
+    let is_too_large = doomed.iter().all(|day| (day + 1) * DAY_MS > too_old);
     connection.begin_alone(CHANGING).await?;
     run_script(connection, IMPATIENT).await?;
+    // Recordings are large, so they make room before any record does.
+    if is_too_large && let Some(day) = oldest_recordings(connection).await? {
+        let sql = format!("DROP TABLE recordings_{}", suffix(day));
+        connection.execute(Statement::new(sql)).await?;
+        connection.commit().await?;
+        return Ok(Left::More);
+    }
     for day in doomed {
         for table in TABLES {
             let sql = format!("DROP TABLE IF EXISTS {table}_{}", suffix(day));
@@ -113,6 +121,19 @@ pub(crate) async fn remove(
     }
     connection.commit().await?;
     Ok(Left::More)
+}
+
+/// The oldest day before today that has recordings.
+async fn oldest_recordings(connection: &mut Connection) -> Result<Option<i64>, sqlx::Error> {
+    let sql = "SELECT substr(CAST(part.relname AS TEXT), length(whole.relname) + 2) AS day \
+         FROM pg_inherits JOIN pg_class AS whole ON whole.oid = pg_inherits.inhparent \
+         JOIN pg_class AS part ON part.oid = pg_inherits.inhrelid \
+         WHERE whole.relname = 'recordings' \
+         AND whole.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) ORDER BY day LIMIT 1";
+    let oldest = connection.fetch_optional(Statement::new(sql)).await?;
+    let day_name: Option<String> = oldest.map(|row| row.get("day")).transpose()?;
+    let oldest = day_name.as_deref().and_then(day_of);
+    Ok(oldest.filter(|oldest| *oldest < day(now_ms())))
 }
 
 /// All days with the bytes of each, oldest first.

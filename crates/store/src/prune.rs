@@ -9,6 +9,8 @@ use crate::{learned, partitions, saved};
 
 /// Runs removed in one transaction; limits how long other processes wait.
 const STEP: i64 = 200;
+/// Recordings removed in one transaction; each may have some megabytes.
+const RECORDINGS_STEP: i64 = 20;
 /// A sink that no process has used for a year is abandoned.
 const UNUSED_SINK_MS: i64 = 365 * 24 * 60 * 60 * 1000;
 /// Returns up to 2000 pages to the file system.
@@ -48,6 +50,11 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
     let too_large = used(connection).await? - others > number(keep_size);
     let before = if too_large { i64::MAX } else { too_old };
     connection.begin_to_write().await?;
+    if too_large && oldest_recordings(connection).await? > 0 {
+        connection.commit().await?;
+        connection.execute(Statement::new(PAGES)).await?;
+        return Ok(Left::More);
+    }
     let sql = "DELETE FROM runs WHERE seq IN \
          (SELECT seq FROM (SELECT seq, asked_ms FROM runs ORDER BY seq LIMIT $1) AS oldest WHERE asked_ms < $2)";
     let removed = connection
@@ -69,6 +76,14 @@ async fn runs(connection: &mut Connection, too_old: i64, keep_size: u64) -> Resu
         0 => Left::Nothing,
         _ => Left::More,
     })
+}
+
+/// Removes the oldest recordings. They are large, so they make room before any record does. Returns their number.
+async fn oldest_recordings(connection: &mut Connection) -> Result<u64, sqlx::Error> {
+    let sql = "DELETE FROM recordings WHERE run IN (SELECT run FROM recordings ORDER BY asked_ms LIMIT $1)";
+    connection
+        .execute(Statement::new(sql).bind(RECORDINGS_STEP))
+        .await
 }
 
 /// Removes rows that outlive runs: sessions, processes, and observations of tools that are no longer called or have a

@@ -47,11 +47,11 @@ impl Recordings {
         found.await
     }
 
-    /// The recordings of the runs before this one in the same life of its session, oldest first, with their handles.
+    /// The handles of the runs before this one in the same life of its session, oldest first.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub async fn earlier(&self, run: &RunId) -> Result<Vec<(RunId, StoredRecording)>, Trouble> {
+    pub async fn earlier(&self, run: &RunId) -> Result<Vec<RunId>, Trouble> {
         let found = self.slot.read(async |connection| before(connection, run).await);
         found.await
     }
@@ -81,19 +81,15 @@ async fn one(connection: &mut Connection, run: &RunId) -> Result<Option<StoredRe
     row.as_ref().map(read).transpose()
 }
 
-async fn before(
-    connection: &mut Connection,
-    run: &RunId,
-) -> Result<Vec<(RunId, StoredRecording)>, sqlx::Error> {
-    let sql = format!(
-        "{SELECTED} JOIN runs AS last ON last.id = $1 AND runs.process = last.process AND runs.life = last.life \
-         WHERE runs.seq < last.seq AND runs.status <> 'refused' ORDER BY runs.seq"
-    );
+async fn before(connection: &mut Connection, run: &RunId) -> Result<Vec<RunId>, sqlx::Error> {
+    let sql = "SELECT runs.id FROM runs JOIN runs AS last ON last.id = $1 AND runs.process = last.process \
+         AND runs.life = last.life WHERE runs.seq < last.seq AND runs.status <> 'refused' ORDER BY runs.seq";
     let rows = connection
         .fetch_all(Statement::new(sql).bind(run.as_str()))
         .await?;
-    let named = |row: &SqlRow| Ok((RunId::new(row.get::<String>("id")?), read(row)?));
-    rows.iter().map(named).collect()
+    rows.iter()
+        .map(|row| row.get::<String>("id").map(RunId::new))
+        .collect()
 }
 
 fn read(row: &SqlRow) -> Result<StoredRecording, sqlx::Error> {

@@ -143,11 +143,15 @@ impl Records {
         shared.is_some_and(|shared| shared.config.recording.is_replayable())
     }
 
-    /// Keeps the recording of a run: sealed, in base64.
-    pub fn recording(&self, run: &RunId, sealed: String) {
-        if let Some(shared) = &self.shared {
+    /// Keeps the recording of a run: sealed, in base64. While the database is slow, a recording is dropped rather than
+    /// that runs wait for it; returns whether it is kept.
+    pub fn recording(&self, run: &RunId, sealed: String) -> bool {
+        let Some(shared) = &self.shared else { return false };
+        let has_room = shared.queue.figures().bytes + sealed.len() <= MOST;
+        if has_room {
             shared.push(Row::Recording(run.clone(), sealed));
         }
+        has_room
     }
 
     /// Records that a run saved or removed a tool or memory; never records its content.

@@ -154,6 +154,25 @@ impl Reach {
 }
 
 impl Appearance {
+    /// The reach of a program that saw this: on `bridge` only the loaded servers.
+    pub fn reach(&self) -> Reach {
+        match self {
+            Appearance::Code | Appearance::Server => Reach::All,
+            Appearance::Bridge(servers) => {
+                let names = servers.loaded.iter().map(|server| server.name.clone());
+                Reach::Only(Arc::new(names.collect()))
+            }
+        }
+    }
+
+    /// Who judges the arguments of such a program's calls.
+    pub fn validation(&self) -> Validation {
+        match self {
+            Appearance::Code | Appearance::Server => Validation::BySchema,
+            Appearance::Bridge(_) => Validation::ByServer,
+        }
+    }
+
     /// What guests are told; nothing on `code`.
     pub fn told(&self) -> Option<&Appearance> {
         (*self != Appearance::Code).then_some(self)

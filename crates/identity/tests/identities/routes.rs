@@ -124,6 +124,7 @@ fn every_route_that_changes_something_is_an_audited_act_or_only_uses_a_server() 
         Route::McpEnd,
         Route::SseMessage,
         Route::TestUpstream,
+        Route::ReplayRun,
     ];
     let mut actions = BTreeSet::new();
     for route in Route::ALL {

@@ -36,13 +36,9 @@ impl GatewayApi {
         let live = self.live(identity, &server).await?;
         let caller = live.host.caller(identity.principal().clone());
         let config = caller.server_surface_config();
+        let tools = SessionTools::new(caller);
         // A client that goes away drops the future, which cancels the run.
-        let repeated = surfaces::repeat(
-            &SessionTools::new(caller),
-            &config,
-            repeated(program),
-            CancellationToken::new(),
-        );
+        let repeated = surfaces::repeat(&tools, &config, repeated(program), CancellationToken::new());
         let mut result = repeated.await.map_err(of_run)?;
         result["replayed_from_run_id"] = run.as_str().into();
         json(200, &result)
@@ -58,12 +54,12 @@ impl GatewayApi {
         identity
             .decide(Permission::ServersUse, &owned(&server))
             .map_err(refused)?;
-        if self.code_surface(&server)?.is_none() {
-            return Err(missing());
-        }
-        match self.parts.settings.replay {
-            true => Ok(server),
-            false => Err(RestError::BadRequest(
+        // A repeated run is a `shell_exec`.
+        let can_run = !self.parts.settings.disabled_tools.contains(&"shell_exec");
+        match self.code_surface(&server)? {
+            None => Err(missing()),
+            Some(_) if self.parts.settings.replay && can_run => Ok(server),
+            Some(_) => Err(RestError::BadRequest(
                 "Replay is disabled by configuration".to_owned(),
             )),
         }

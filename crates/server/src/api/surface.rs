@@ -34,7 +34,11 @@ impl GatewayApi {
         })
     }
 
-    async fn live(&self, identity: &Identity, server: &VirtualServer) -> Result<LiveServer, RestError> {
+    pub(super) async fn live(
+        &self,
+        identity: &Identity,
+        server: &VirtualServer,
+    ) -> Result<LiveServer, RestError> {
         let parts = &self.parts;
         let visible = parts.upstreams.visible_to(identity);
         if let Some(live) = parts.live.current(server, &visible) {
@@ -49,7 +53,7 @@ impl GatewayApi {
     }
 
     /// What clients of a server that runs programs see; `None` for other servers.
-    fn code_surface(&self, server: &VirtualServer) -> Result<Option<CodeSurface>, RestError> {
+    pub(super) fn code_surface(&self, server: &VirtualServer) -> Result<Option<CodeSurface>, RestError> {
         let ServerKind::CodeExecution(code) = &server.settings.kind else {
             return Ok(None);
         };

@@ -52,43 +52,49 @@ impl HostCallLog {
 
     /// Logs a call that was made; returns its place.
     fn made(&self, call: &HostCall) -> usize {
+        let bytes = size_of::<RecordedHostCall>() + call.name.len() + weight(&call.args);
         let mut log = self.lock();
-        log.bytes = log.bytes.saturating_add(weight(&call.args));
-        let is_full = log.bytes > MAX_PART;
-        log.calls.push(RecordedHostCall {
-            name: call.name.clone(),
-            args: if is_full { Value::Null } else { call.args.clone() },
-            answer: if is_full {
-                RecordedAnswer::Dropped
-            } else {
-                RecordedAnswer::None
+        log.bytes = log.bytes.saturating_add(bytes);
+        log.calls.push(match log.bytes > MAX_PART {
+            true => RecordedHostCall {
+                name: String::new(),
+                args: Value::Null,
+                answer: RecordedAnswer::Dropped,
+            },
+            false => RecordedHostCall {
+                name: call.name.clone(),
+                args: call.args.clone(),
+                answer: RecordedAnswer::None,
             },
         });
         log.calls.len() - 1
     }
 
     fn answered(&self, place: usize, answer: &Result<Box<RawValue>, HostCallError>) {
-        let answer = RecordedAnswer::of(answer);
         let mut log = self.lock();
-        log.bytes = log.bytes.saturating_add(answer.bytes());
+        log.bytes = log.bytes.saturating_add(RecordedAnswer::bytes_of(answer));
         let is_full = log.bytes > MAX_PART;
         if let Some(call) = log.calls.get_mut(place) {
-            call.answer = if is_full { RecordedAnswer::Dropped } else { answer };
+            call.answer = match is_full {
+                true => RecordedAnswer::Dropped,
+                false => RecordedAnswer::of(answer),
+            };
         }
     }
 }
 
-/// About the bytes of a value as JSON.
+/// About the bytes of a value in memory.
 fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(weight).sum::<usize>() + items.len() + 2,
-        Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| name.len() + weight(value) + 4);
-            members.sum::<usize>() + 2
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-    }
+    let content = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| name.len() + weight(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + content
 }
 
 impl HostCalls for LoggingCalls {

@@ -83,6 +83,11 @@ impl CloudWatchTarget {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(form.to_owned());
         }
+        if super::leaves_unencrypted(&url) {
+            return Err(
+                "the credentials would cross the network without encryption; write https://".to_owned(),
+            );
+        }
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
             return Err("an address with a password or a query would show a secret; remove it".to_owned());
         }

@@ -6,3 +6,4 @@ CREATE TABLE recordings (
     -- When its run was asked for.
     asked_ms BIGINT NOT NULL
 );
+CREATE INDEX recordings_by_time ON recordings (asked_ms);

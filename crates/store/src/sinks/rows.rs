@@ -18,7 +18,13 @@ const MAX_ARGUMENTS: i64 = 16 * 1024;
 const MAX_TOOLS: usize = 100;
 
 /// Outcomes of calls that reached no server.
-const NOT_SENT: [&str; 4] = ["denied", "in_sandbox", "unknown_tool", "invalid_arguments"];
+const NOT_SENT: [&str; 5] = [
+    "denied",
+    "in_sandbox",
+    "unknown_tool",
+    "not_loaded",
+    "invalid_arguments",
+];
 
 /// Some records of one source.
 #[derive(Debug, Clone, PartialEq)]

@@ -485,6 +485,8 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
         }
     }
     place.change("ALTER TABLE processes DROP COLUMN records").await;
+    place.change("ALTER TABLE runs DROP COLUMN execution").await;
+    place.change("DROP TABLE recordings").await;
     for table in [
         "sink_positions",
         "sinks",

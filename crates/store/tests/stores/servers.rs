@@ -23,6 +23,7 @@ fn config(url: &str, required: bool) -> RecordsConfig {
         recording: Recording::On {
             arguments: ArgumentDetail::Shape,
             required,
+            replay: false,
         },
         ..RecordsConfig::below(Path::new("/"))
     }

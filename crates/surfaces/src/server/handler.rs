@@ -90,9 +90,10 @@ pub(super) fn execution(
         },
         profile: RunProfile {
             check: CheckMode::Off,
-            appearance: program.appearance,
             results: program.results,
-            ..RunProfile::default()
+            validate: program.appearance.validation(),
+            reach: program.appearance.reach(),
+            appearance: program.appearance,
         },
         receipt: false,
         searched: SearchCounts::default(),

@@ -68,7 +68,7 @@ pub async fn export(context: &Context, arguments: &ExportRun) -> anyhow::Result<
     let exported = caller.recording_with_session(&id).await;
     caller.host().close().await;
     let exported = exported.map_err(|error| not_run(NotRun::Replay(error)))?;
-    context.output.json(&serde_json::to_value(&exported)?)?;
+    context.output.json(&exported)?;
     Ok(Exit::Done)
 }
 
@@ -96,7 +96,7 @@ async fn run_id(loaded: &Loaded, asked: &str) -> anyhow::Result<RunId> {
 
 fn read(file: &Path) -> anyhow::Result<ExportedRun> {
     let text = read_input(file)?;
-    serde_json::from_str(&text).map_err(|error| {
+    ExportedRun::read(&text).map_err(|error| {
         let file = file.display();
         let message = format!("{file} is not a run that `codeyard runs export` wrote: {error}");
         Failure::new(Exit::Usage, harmless(&message)).into()

@@ -64,7 +64,7 @@ async fn a_changed_server_is_a_difference_and_not_a_wrong_result() {
         (&json!(77), &json!([]))
     );
     let live = command(&codeyard, &["runs", "replay", "--file", file, "--diff"], 1).await;
-    assert!(live.out.contains("result:\n  - 77\n  + "), "{live:?}");
+    assert!(live.out.contains("the result:\n  - 77\n  + "), "{live:?}");
     assert!(live.out.contains("answer of call 1 (stub.pid):"), "{live:?}");
 }
 
@@ -81,6 +81,7 @@ async fn earlier_runs_of_the_session_are_repeated_first() {
         assert_eq!(ran.status(), "completed", "{ran:?}");
     }
     let same = ["runs", "replay", "last", "--recorded", "--json"];
+    client.mcp.finish().await.unwrap();
     let same = command(&client.codeyard, &same, 0).await;
     let same: Value = serde_json::from_str(&same.out).unwrap();
     assert_eq!(

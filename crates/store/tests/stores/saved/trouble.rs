@@ -113,6 +113,8 @@ async fn an_older_database_has_no_saved_values_until_the_first_save() {
         "ALTER TABLE events DROP COLUMN writer",
         "ALTER TABLE events DROP COLUMN number",
         "ALTER TABLE processes DROP COLUMN records",
+        "ALTER TABLE runs DROP COLUMN execution",
+        "DROP TABLE recordings",
         "DROP TABLE leased_sessions",
         "DROP TABLE session_leases",
         "DROP TABLE gateway_processes",

@@ -209,11 +209,14 @@ impl ExportedRun {
     /// If the text is no export, or of another version.
     pub fn read(text: &str) -> Result<ExportedRun, RecordingError> {
         let exported: ExportedRun = serde_json::from_str(text)?;
-        let mut recordings = exported.earlier.iter().chain([&exported.run]);
-        match recordings.find(|recording| recording.version != VERSION) {
-            Some(other) => Err(RecordingError::Version(other.version)),
-            None => Ok(exported),
-        }
+        let mut versions = exported
+            .earlier
+            .iter()
+            .chain([&exported.run])
+            .map(|recording| recording.version);
+        let other = versions.find(|version| *version != VERSION);
+        drop(versions);
+        other.map_or(Ok(exported), |version| Err(RecordingError::Version(version)))
     }
 }
 

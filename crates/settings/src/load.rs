@@ -71,7 +71,7 @@ pub fn load_gateway(
     file::sinks::complete(&mut settings.sinks, env, &mut diagnostics);
     let code_execution = CodeExecution::read(env, &mut diagnostics);
     let recording = &mut settings.records.recording;
-    let recording = recording.get_or_insert(Recording::of_gateway(code_execution.replay));
+    let recording = recording.get_or_insert(Recording::of_gateway());
     if let Recording::On { replay, .. } = recording {
         *replay &= code_execution.replay;
     }

@@ -188,6 +188,11 @@ mod tests {
         assert_eq!(diagnostics.mistakes, []);
         let mut settings = written.settings;
         assert_eq!(settings.log.take().as_deref(), Some("warn"));
+        // A file without `record` leaves it to the command.
+        assert_eq!(
+            settings.records.recording.take(),
+            Some(store::Recording::default())
+        );
         assert_eq!(settings, file::Settings::default());
     }
 

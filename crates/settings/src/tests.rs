@@ -471,10 +471,12 @@ fn defaults_of_the_page() -> &'static str {
 
 #[test]
 fn the_page_shows_every_default() {
-    let settings = crate::Settings {
+    let mut settings = crate::Settings {
         log: Some("warn".to_owned()),
         ..crate::Settings::default()
     };
+    // A file without `record` leaves it to the command.
+    settings.records.recording = Some(store::Recording::default());
     assert_eq!(of_settings(defaults_of_the_page()), format!("{settings:#?}"));
 }
 
@@ -687,13 +689,14 @@ fn record_is_a_word_or_an_array_of_words() {
         let shown = of_settings(&format!("[records]\nrecord = {written}\n"));
         assert!(shown.contains(expected), "{written}: {shown}");
     };
-    check("\"off\"", "recording: Off");
-    check("\"shape\"", "arguments: Shape,\n            required: false");
+    check("\"off\"", "recording: Some(\n            Off");
+    check("\"shape\"", "arguments: Shape,\n                required: false");
     check(
         "[\"shape\", \"required\"]",
-        "arguments: Shape,\n            required: true",
+        "arguments: Shape,\n                required: true",
     );
-    check("\"full\"", "arguments: Full,\n            required: false");
+    check("\"full\"", "arguments: Full,\n                required: false");
+    check("[\"full\", \"replay\"]", "replay: true");
     check("[]", "records.record: the array is empty");
     check(
         "[\"off\", \"full\"]",

@@ -1,4 +1,6 @@
-//! Sends spans from their queue in memory. Nobody waits for a collector: what does not fit is lost, and counted.
+//! Sends spans from their queue in memory.
+//!
+//! No run waits for a collector: spans that do not fit are lost, and counted.
 
 use std::sync::Arc;
 use std::time::Duration;

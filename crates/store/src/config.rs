@@ -77,12 +77,12 @@ impl Default for Recording {
 }
 
 impl Recording {
-    /// The default of the gateway, where runs can be repeated unless the operator switches that off.
-    pub fn of_gateway(replay: bool) -> Recording {
+    /// The default of the gateway, where runs can be repeated.
+    pub fn of_gateway() -> Recording {
         Recording::On {
             arguments: ArgumentDetail::Shape,
             required: false,
-            replay,
+            replay: true,
         }
     }
 

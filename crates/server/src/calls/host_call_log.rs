@@ -55,7 +55,8 @@ impl HostCallLog {
         let bytes = size_of::<RecordedHostCall>() + call.name.len() + weight(&call.args);
         let mut log = self.lock();
         log.bytes = log.bytes.saturating_add(bytes);
-        log.calls.push(match log.bytes > MAX_PART {
+        let is_full = log.bytes > MAX_PART;
+        log.calls.push(match is_full {
             true => RecordedHostCall {
                 name: String::new(),
                 args: Value::Null,

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use url::Url;
 
+/// The domain of the services of Amazon.
+const AMAZON: &str = "amazonaws.com";
+
 /// Region of endpoints whose address names none.
 const DEFAULT_REGION: &str = "us-east-1";
 
@@ -75,7 +78,7 @@ impl CloudWatchTarget {
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         };
         let address = match is_region(text) {
-            true => format!("https://monitoring.{text}.amazonaws.com"),
+            true => format!("https://monitoring.{text}.{AMAZON}"),
             false => text.to_owned(),
         };
         let url = Url::parse(&address).map_err(|error| format!("{form}: {error}"))?;
@@ -130,16 +133,10 @@ mod tests {
             let (found, named) = CloudWatchTarget::endpoint(text).expect(text);
             assert_eq!((found.as_str(), named.as_str()), (url, region), "{text}");
         };
-        check(
-            "eu-central-1",
-            "https://monitoring.eu-central-1.amazonaws.com/",
-            "eu-central-1",
-        );
-        check(
-            "https://monitoring.us-gov-west-1.amazonaws.com",
-            "https://monitoring.us-gov-west-1.amazonaws.com/",
-            "us-gov-west-1",
-        );
+        let of_region = |region: &str| format!("https://monitoring.{region}.{AMAZON}/");
+        check("eu-central-1", &of_region("eu-central-1"), "eu-central-1");
+        let address = of_region("us-gov-west-1");
+        check(&address, &address, "us-gov-west-1");
         check("http://127.0.0.1:4566", "http://127.0.0.1:4566/", "us-east-1");
         for wrong in [
             "",

@@ -29,6 +29,17 @@ enum Column {
 
 use Column::{Number as N, Text as T};
 
+/// A table without partitions and numbers, all of whose rows are copied.
+const PLAIN: CopiedTable = CopiedTable {
+    name: "",
+    columns: &[],
+    key: [&[], &[]],
+    time: None,
+    numbered: None,
+    condition: "1 = 1",
+    page: PAGE,
+};
+
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
 pub(super) static TABLES: [CopiedTable; 25] = [
@@ -241,10 +252,7 @@ pub(super) static TABLES: [CopiedTable; 25] = [
         name: "memory_versions",
         columns: &[T("principal"), N("newest")],
         key: [&["principal"], &["principal"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "learned",
@@ -279,28 +287,19 @@ pub(super) static TABLES: [CopiedTable; 25] = [
             N("disabled_ms"),
         ],
         key: [&["tenant", "email"], &["tenant", "email"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "teams",
         columns: &[T("tenant"), T("id"), T("name"), N("created_ms")],
         key: [&["tenant", "id"], &["tenant", "id"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "memberships",
         columns: &[T("tenant"), T("team"), T("email"), T("role"), N("created_ms")],
         key: [&["tenant", "team", "email"], &["tenant", "team", "email"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "tokens",
@@ -320,10 +319,7 @@ pub(super) static TABLES: [CopiedTable; 25] = [
             N("last_used_ms"),
         ],
         key: [&["hash"], &["hash"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "virtual_servers",
@@ -380,10 +376,7 @@ pub(super) static TABLES: [CopiedTable; 25] = [
         name: "cpu_debts",
         columns: &[T("key"), N("used_us"), N("at_ms")],
         key: [&["key"], &["key"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "audit",
@@ -402,28 +395,19 @@ pub(super) static TABLES: [CopiedTable; 25] = [
             T("hash"),
         ],
         key: [&["sequence"], &["sequence"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "audit_head",
         columns: &[N("one"), N("sequence"), T("hash")],
         key: [&["one"], &["one"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "sinks",
         columns: &[T("name"), T("holder"), N("until_ms"), N("audit")],
         key: [&["name"], &["name"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "recordings",
@@ -438,19 +422,13 @@ pub(super) static TABLES: [CopiedTable; 25] = [
         name: "sink_positions",
         columns: &[T("sink"), N("process"), N("number")],
         key: [&["sink", "process"], &["sink", "process"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
     CopiedTable {
         name: "forgotten",
         columns: &[N("one"), N("times")],
         key: [&["one"], &["one"]],
-        time: None,
-        numbered: None,
-        condition: "1 = 1",
-        page: PAGE,
+        ..PLAIN
     },
 ];
 

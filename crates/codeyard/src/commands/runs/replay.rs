@@ -21,8 +21,8 @@ use crate::output::{Output, harmless};
 pub async fn run(context: &Context, arguments: &ReplayRun) -> anyhow::Result<Exit> {
     let loaded = context.load_serving(&[], &[])?;
     let source = match (&arguments.id, &arguments.file) {
-        (Some(id), _) => Source::Run(run_id(&loaded, id).await?),
-        (None, Some(file)) => Source::Exported(Box::new(read(file)?)),
+        (Some(id), _) => RecordedSource::Run(run_id(&loaded, id).await?),
+        (None, Some(file)) => RecordedSource::Exported(Box::new(read(file)?)),
         (None, None) => return Err(Failure::new(Exit::Usage, "name a run, or a file with --file").into()),
     };
     let caller = caller(context, loaded)?;
@@ -40,9 +40,9 @@ pub async fn run(context: &Context, arguments: &ReplayRun) -> anyhow::Result<Exi
     };
     let repeating = async {
         let recorded = match source {
-            Source::Run(id) if mode == ReplayMode::Live => caller.recording(&id).await?,
-            Source::Run(id) => caller.recording_with_session(&id).await?,
-            Source::Exported(recorded) => *recorded,
+            RecordedSource::Run(id) if mode == ReplayMode::Live => caller.recording(&id).await?,
+            RecordedSource::Run(id) => caller.recording_with_session(&id).await?,
+            RecordedSource::Exported(recorded) => *recorded,
         };
         caller
             .repeat(recorded, mode, heard, interrupt.token.clone())
@@ -73,7 +73,7 @@ pub async fn export(context: &Context, arguments: &ExportRun) -> anyhow::Result<
 }
 
 /// The run that is repeated.
-enum Source {
+enum RecordedSource {
     Run(RunId),
     Exported(Box<ExportedRun>),
 }

@@ -1,8 +1,8 @@
 //! Where keys come from: a variable, or a file in the data directory that the first start makes.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -107,6 +107,13 @@ fn read(file: &Path) -> io::Result<(String, u32)> {
 
 /// Writes a new key beside the file and links it there, so that no process reads half a key or replaces one.
 fn create(directory: &Path, file: &Path) -> Result<(), KeyError> {
+    let failed = |cause| KeyError::File {
+        file: file.to_owned(),
+        cause,
+    };
+    // On Postgres nothing else may have made the data directory yet.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    made.map_err(failed)?;
     let text = format!("{}\n", STANDARD.encode(key::random::<KEY>()?));
     let suffix = u64::from_le_bytes(key::random()?);
     let new = directory.join(format!("{KEY_FILE}.{suffix:016x}"));
@@ -116,10 +123,7 @@ fn create(directory: &Path, file: &Path) -> Result<(), KeyError> {
     });
     // A leftover would be a second copy of the key; the link stays.
     let removed = fs::remove_file(&new);
-    written.and(removed).map_err(|cause| KeyError::File {
-        file: file.to_owned(),
-        cause,
-    })
+    written.and(removed).map_err(failed)
 }
 
 fn write(file: &Path, text: &str) -> io::Result<()> {
@@ -163,13 +167,14 @@ mod tests {
     #[test]
     fn the_first_start_makes_a_key_that_stays() {
         let directory = tempfile::tempdir().expect("a directory");
-        let sealed = load(directory.path())
+        let data = directory.path().join("data/codeyard");
+        let sealed = load(&data)
             .expect("keys")
             .seal("c", b"x".to_vec())
             .expect("sealed");
-        let again = load(directory.path()).expect("keys");
+        let again = load(&data).expect("keys");
         assert_eq!(again.open("c", &sealed), Ok(b"x".to_vec()));
-        let names: Vec<_> = fs::read_dir(directory.path()).expect("a list").collect();
+        let names: Vec<_> = fs::read_dir(&data).expect("a list").collect();
         assert_eq!(names.len(), 1, "{names:?}");
     }
 

@@ -168,7 +168,6 @@ fn profile(program: &RecordedProgram) -> RunProfile {
         check: CheckMode::Off,
         results: program.results,
         appearance: program.appearance.clone(),
-        ..RunProfile::default()
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Execution {
     /// The exit status, if the program ended itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<u8>,
-    /// Bytes in the session's files after the run.
+    /// Sum of the sizes of the files that the run made or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_written: Option<u64>,
     /// Paths of files that the run made or changed, at most 100.
@@ -42,10 +42,10 @@ impl Execution {
     /// The facts of an outcome, if the settings ask for them.
     pub(crate) fn of(outcome: &Outcome, detail: ExecutionDetail) -> Option<Execution> {
         let error = outcome.error.as_ref();
-        let path = |file: &WrittenFile| cut_to(&file.path, MAX_PATH);
+        let path = |file: &WrittenFile| text(&file.path, MAX_PATH);
         (detail != ExecutionDetail::Omitted).then(|| Execution {
             exit: error.and_then(exit),
-            bytes_written: outcome.usage.bytes_written,
+            bytes_written: Some(outcome.files.iter().map(|file| file.size).sum()),
             files: outcome.files.iter().take(MAX_FILES).map(path).collect(),
             message: error
                 .filter(|error| detail == ExecutionDetail::Texts && !error.message.is_empty())

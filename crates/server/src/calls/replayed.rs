@@ -9,8 +9,10 @@ use types::{HostCallError, HostCallErrorKind};
 
 /// The host calls of a run that is repeated against its recording. Nothing is sent to a server.
 pub(crate) struct ReplayedCalls {
-    /// Names which calls programs may begin.
+    /// Knows the names of today.
     live: Arc<dyn HostCalls>,
+    /// Servers of the recorded calls, which may be gone today.
+    recorded_names: Vec<String>,
     answers: Mutex<RecordedAnswers>,
 }
 
@@ -18,8 +20,10 @@ pub(crate) struct ReplayedCalls {
 
 impl ReplayedCalls {
     pub(crate) fn new(live: Arc<dyn HostCalls>, answers: RecordedAnswers) -> ReplayedCalls {
+        let servers = answers.left().filter_map(|call| call.args["server"].as_str());
         ReplayedCalls {
             live,
+            recorded_names: servers.map(str::to_owned).collect(),
             answers: Mutex::new(answers),
         }
     }
@@ -41,7 +45,13 @@ fn not_recorded(why: &str) -> HostCallError {
 
 impl HostCalls for ReplayedCalls {
     fn names(&self) -> Option<Vec<String>> {
-        self.live.names()
+        let mut names = self.live.names()?;
+        for name in &self.recorded_names {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        Some(names)
     }
 
     fn call(

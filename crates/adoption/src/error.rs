@@ -116,7 +116,7 @@ pub enum AdoptionError {
         /// The diff of a full restore.
         diff: String,
     },
-    /// The definition's name is no longer valid.
+    /// A planned server has a name that definitions may not have.
     #[error("{0}")]
     Name(String),
     /// The stored secrets have mistakes.

@@ -1,8 +1,13 @@
 //! Answers the host calls of a repeated run from the recording of the first.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
+use types::HostCallError;
 
 use crate::recording::{RecordedAnswer, RecordedHostCall};
+
+/// What a program receives for a host call.
+pub type HostAnswer = Result<Box<RawValue>, HostCallError>;
 
 /// The recorded calls that are not yet answered again.
 #[derive(Debug, Default)]
@@ -43,7 +48,7 @@ impl RecordedAnswers {
     ///
     /// # Errors
     /// If there is none.
-    pub fn take(&mut self, name: &str, args: &Value) -> Result<RecordedAnswer, Unanswered> {
+    pub fn take(&mut self, name: &str, args: &Value) -> Result<HostAnswer, Unanswered> {
         let is_equal = |call: &RecordedHostCall| call.name == name && call.args == *args;
         let place = self.calls[self.first..]
             .iter()
@@ -58,7 +63,8 @@ impl RecordedAnswers {
             None => Err(Unanswered::NotMade),
             Some(RecordedAnswer::None) => Err(Unanswered::NotAnswered),
             Some(RecordedAnswer::Dropped) => Err(Unanswered::Dropped),
-            Some(answer) => Ok(answer),
+            Some(RecordedAnswer::Ok(value)) => Ok(Ok(value)),
+            Some(RecordedAnswer::Error(error)) => Ok(Err(error)),
         }
     }
 
@@ -89,11 +95,8 @@ mod tests {
         }
     }
 
-    fn number(answer: Result<RecordedAnswer, Unanswered>) -> Option<i64> {
-        match answer {
-            Ok(RecordedAnswer::Ok(value)) => value.get().parse().ok(),
-            _ => None,
-        }
+    fn number(answer: Result<HostAnswer, Unanswered>) -> Option<i64> {
+        answer.ok()?.ok()?.get().parse().ok()
     }
 
     #[test]

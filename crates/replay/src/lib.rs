@@ -4,7 +4,7 @@ mod answers;
 mod difference;
 mod recording;
 
-pub use answers::{RecordedAnswers, Unanswered};
+pub use answers::{HostAnswer, RecordedAnswers, Unanswered};
 pub use difference::{Difference, differences};
 pub use recording::{
     ExportedRun, MAX_PART, ProgramKind, RecordedAnswer, RecordedHostCall, RecordedOutcome, RecordedProgram,

@@ -13,17 +13,14 @@ use types::{RunSpec, Selector, Status, TraceContext};
 
 use crate::Caller;
 
-/// The name of the session of callers who name none.
-const DEFAULT_SESSION: &str = "default";
-
-/// How the runs of a host are traced. Cheap to clone; by default not at all.
+/// Traces the runs of a host. Cheap to clone; by default off.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunTraces {
     tracer: Tracer,
     user: UserAttribute,
 }
 
-/// Ended spans, and where they are to be sent.
+/// Ended spans and their collector.
 #[derive(Debug)]
 pub struct SpanOutlet {
     pub(crate) queue: SpanQueue,
@@ -82,14 +79,14 @@ impl Caller {
         span
     }
 
-    /// Where the calls of a run belong, below the run's span.
+    /// The trace of a run's calls, below the run's span.
     pub(crate) fn trace_of_calls(&self, session: &Selector, parent: Option<TraceContext>) -> RunTrace {
         RunTrace {
             tracer: self.shared.traces.tracer.clone(),
             parent,
             session: match session {
                 Selector::Named(name) => name.to_string(),
-                Selector::Default => DEFAULT_SESSION.to_owned(),
+                Selector::Default => session::default_name().to_string(),
                 // The name is made later; the run's span has it.
                 Selector::New => String::new(),
             },

@@ -16,12 +16,15 @@ use crate::processes;
 use crate::session::{RESULTS, SCRATCH, ShellSession, WORKSPACE};
 use crate::shell::{Shell, Standby, Turn, printed};
 
-/// Polls after an interrupt without any event: until the remaining programs are killed, and until the shell is
-/// killed. Polls are counted, not timed, because a busy machine delays the shell as well as this process.
+/// Polls after an interrupt without a report of the shell: until the remaining programs are killed, and until the
+/// shell is killed. Polls are counted, not timed, because a busy machine delays the shell as well as this process.
 const KILL_PROGRAMS: u32 = 2;
 const KILL_SHELL: u32 = 5;
 /// Longest such poll, in nanoseconds. The host allows 50 ms of its own time.
 const URGING: i64 = 5_000_000;
+/// Reads of a stream before anything else has its turn: the largest pipe, 1 MiB, in chunks of 64 KiB. A program that
+/// prints faster than it is read would otherwise keep the host's interrupt waiting.
+const READS: u32 = 16;
 /// Time limit for a copy of the shell to take over.
 const TAKING_OVER: Duration = Duration::from_secs(2);
 /// Error kind of an interrupted program; the host knows the reason.
@@ -50,7 +53,7 @@ struct ProgramRun<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Stopping {
     No,
-    /// Number of polls without an event since the interrupt.
+    /// Number of polls without a report since the interrupt.
     Interrupted(u32),
 }
 
@@ -205,7 +208,7 @@ impl ProgramRun<'_> {
         self.stopping = Stopping::Interrupted(0);
     }
 
-    /// Escalates an interruption after a poll without events.
+    /// Escalates an interruption after a poll without a report.
     fn urge(&mut self) {
         let (Some(shell), Stopping::Interrupted(waits)) = (&self.session.shell, &mut self.stopping) else {
             return;
@@ -266,19 +269,27 @@ impl ProgramRun<'_> {
         let Some(shell) = &self.session.shell else {
             return Ok(1);
         };
-        let host = self.channel.as_fd();
-        let mut waiting = vec![PollFd::from_borrowed_fd(host, PollFlags::IN)];
-        waiting.extend(shell.waiting());
-        waiting.extend(self.session.requests.waiting());
         let longest = Timespec {
             tv_sec: 0,
             tv_nsec: URGING,
         };
-        let longest = self.is_stopped().then_some(&longest);
+        // Endless output and requests would put off the escalation: they are served after each poll.
+        let (mut waiting, longest) = match self.is_stopped() {
+            true => (shell.waiting_for_reports().to_vec(), Some(&longest)),
+            false => (self.waiting(shell), None),
+        };
         match poll(&mut waiting, longest) {
             Err(Errno::INTR) => Ok(1),
             ready => Ok(ready?),
         }
+    }
+
+    /// Descriptors of all that a program may cause.
+    fn waiting<'a>(&'a self, shell: &'a Shell) -> Vec<PollFd<'a>> {
+        let mut waiting = vec![PollFd::from_borrowed_fd(self.channel.as_fd(), PollFlags::IN)];
+        waiting.extend(shell.waiting());
+        waiting.extend(self.session.requests.waiting());
+        waiting
     }
 }
 
@@ -303,9 +314,9 @@ fn take_over(shell: &mut Shell) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Forwards the available output of a stream.
+/// Forwards the available output of a stream, at most as much as a pipe holds.
 fn drain(output: &mut Output, descriptor: u32, stream: &std::os::fd::OwnedFd) {
-    loop {
+    for _ in 0..READS {
         let text = printed(stream);
         if text.is_empty() {
             return;

@@ -262,11 +262,20 @@ impl Shell {
 
     /// Descriptors to poll: reports, the shell's end, and its output.
     pub fn waiting(&self) -> [PollFd<'_>; 4] {
+        let [reports, ended] = self.waiting_for_reports();
+        [
+            reports,
+            ended,
+            PollFd::new(&self.stdout, PollFlags::IN),
+            PollFd::new(&self.stderr, PollFlags::IN),
+        ]
+    }
+
+    /// Descriptors to poll: reports, and the shell's end.
+    pub fn waiting_for_reports(&self) -> [PollFd<'_>; 2] {
         [
             PollFd::new(&self.reports, PollFlags::IN),
             PollFd::new(&self.ended, PollFlags::IN),
-            PollFd::new(&self.stdout, PollFlags::IN),
-            PollFd::new(&self.stderr, PollFlags::IN),
         ]
     }
 }

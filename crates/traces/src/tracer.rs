@@ -1,4 +1,4 @@
-//! Begins spans, and queues those that ended for whoever sends them.
+//! Begins spans, and queues ended spans for the sender.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use types::TraceContext;
 
 use crate::span::{EndedSpan, OpenSpan, Span, SpanKind};
 
-/// Ended spans that wait, each of a few hundred bytes. Further ones are lost, and counted.
+/// Most ended spans in the queue, each of a few hundred bytes. Spans that do not fit are lost and counted.
 const QUEUE: usize = 4096;
 
 /// Begins spans. Cheap to clone; by default off.
@@ -33,7 +33,7 @@ pub struct SpanQueue {
     counts: Arc<SpanCounts>,
 }
 
-/// What became of spans.
+/// Numbers of sent and lost spans.
 #[derive(Debug, Default)]
 pub struct SpanCounts {
     sent: AtomicU64,
@@ -58,7 +58,7 @@ impl Tracer {
         (tracer, SpanQueue { spans, counts })
     }
 
-    /// Begins work that `parent` asked for.
+    /// Begins a span below `parent`, or a new trace.
     pub fn begin(&self, name: &'static str, kind: SpanKind, parent: Option<&TraceContext>) -> Span {
         let Some(tracer) = &self.parts else {
             return Span::unrecorded(parent.cloned());
@@ -108,17 +108,17 @@ impl SpanQueue {
         self.spans.recv_many(spans, most).await
     }
 
-    /// What became of spans, for `/metrics` and for the sender.
+    /// Numbers of sent and lost spans, for `/metrics` and for the sender.
     pub fn counts(&self) -> Arc<SpanCounts> {
         Arc::clone(&self.counts)
     }
 
-    /// Ended spans that wait.
+    /// Ended spans in the queue.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether no span waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
@@ -127,17 +127,17 @@ impl SpanQueue {
 // === impl SpanCounts ===
 
 impl SpanCounts {
-    /// Counts spans that a collector took.
+    /// Counts spans that a collector accepted.
     pub fn add_sent(&self, spans: u64) {
         self.sent.fetch_add(spans, Ordering::Relaxed);
     }
 
-    /// Counts spans that nobody will get.
+    /// Counts spans that are lost.
     pub fn add_lost(&self, spans: u64) {
         self.lost.fetch_add(spans, Ordering::Relaxed);
     }
 
-    /// Spans that a collector took.
+    /// Spans that a collector accepted.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }

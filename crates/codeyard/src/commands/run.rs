@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use environment::Machine;
 use serde_json::{Value, json};
-use server::{Host, NotRun, Program, ProgramResult};
+use server::{Host, NotRun, Program, ProgramResult, ReplayError};
 use types::{Content, Format, Language, SessionFate, Status, WrittenFile, size_in_words};
 
 pub(super) use self::live::{Live, Shown};
@@ -153,6 +153,11 @@ pub(super) fn not_run(error: NotRun) -> Failure {
             ),
         ),
         NotRun::Session(error) => Failure::new(Exit::Refused, error),
+        NotRun::Replay(error @ (ReplayError::NotRecorded | ReplayError::EarlierNotRecorded(_))) => {
+            let remedy =
+                "runs are recorded for replay with `record = \"replay\"` in `[records]` of codeyard.toml";
+            Failure::new(Exit::Usage, format!("{error}; {remedy}"))
+        }
         NotRun::Replay(error) => Failure::new(Exit::Usage, error),
     }
 }

@@ -32,7 +32,7 @@ def warm():
         try:
             _prepared = _prepare(DESCRIPTOR)
         except OSError:
-            pass  # There is no socket before the fork; `serve` makes the channel.
+            pass  # The zygote has no socket. `serve` opens the channel in each session.
 
 
 def serve(fd):

@@ -2,21 +2,21 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use replay::{MAX_PART, RecordedAnswer, RecordedHostCall};
+use replay::{HostAnswer, MAX_PART, RecordedAnswer, RecordedHostCall};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::Value;
-use serde_json::value::RawValue;
-use types::HostCallError;
 
 /// Host calls in the order in which they were made. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostCallLog(Arc<Mutex<LoggedCalls>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct LoggedCalls {
     calls: Vec<RecordedHostCall>,
-    /// Bytes of answers and arguments; beyond [`MAX_PART`] they are dropped.
+    /// Bytes of calls and answers.
     bytes: usize,
+    /// Whether calls beyond [`MAX_PART`] are missing.
+    is_cut: bool,
 }
 
 /// Passes host calls on and logs them.
@@ -38,49 +38,64 @@ impl HostCallLog {
 
     /// The calls logged so far.
     pub(crate) fn calls(&self) -> Vec<RecordedHostCall> {
-        self.lock().calls.clone()
+        self.lock().clone().into_calls()
     }
 
     /// Returns and removes the calls logged so far.
     pub(crate) fn take(&self) -> Vec<RecordedHostCall> {
-        std::mem::take(&mut *self.lock()).calls
+        std::mem::take(&mut *self.lock()).into_calls()
     }
 
     fn lock(&self) -> MutexGuard<'_, LoggedCalls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Logs a call that was made; returns its place.
-    fn made(&self, call: &HostCall) -> usize {
+    /// Logs a call that was made; returns its place, if there is room.
+    fn made(&self, call: &HostCall) -> Option<usize> {
         let bytes = size_of::<RecordedHostCall>() + call.name.len() + weight(&call.args);
         let mut log = self.lock();
-        log.bytes = log.bytes.saturating_add(bytes);
-        let is_full = log.bytes > MAX_PART;
-        log.calls.push(match is_full {
-            true => RecordedHostCall {
+        if log.bytes.saturating_add(bytes) > MAX_PART {
+            log.is_cut = true;
+            return None;
+        }
+        log.bytes += bytes;
+        log.calls.push(RecordedHostCall {
+            name: call.name.clone(),
+            args: call.args.clone(),
+            answer: RecordedAnswer::None,
+        });
+        Some(log.calls.len() - 1)
+    }
+
+    fn answered(&self, place: usize, answer: &HostAnswer) {
+        let mut log = self.lock();
+        let bytes = log.bytes.saturating_add(RecordedAnswer::bytes_of(answer));
+        let has_room = bytes <= MAX_PART;
+        if let Some(call) = log.calls.get_mut(place) {
+            call.answer = match has_room {
+                true => RecordedAnswer::of(answer),
+                false => RecordedAnswer::Dropped,
+            };
+        }
+        if has_room {
+            log.bytes = bytes;
+        }
+    }
+}
+
+// === impl LoggedCalls ===
+
+impl LoggedCalls {
+    /// The calls; a nameless one stands for those that are missing.
+    fn into_calls(mut self) -> Vec<RecordedHostCall> {
+        if self.is_cut {
+            self.calls.push(RecordedHostCall {
                 name: String::new(),
                 args: Value::Null,
                 answer: RecordedAnswer::Dropped,
-            },
-            false => RecordedHostCall {
-                name: call.name.clone(),
-                args: call.args.clone(),
-                answer: RecordedAnswer::None,
-            },
-        });
-        log.calls.len() - 1
-    }
-
-    fn answered(&self, place: usize, answer: &Result<Box<RawValue>, HostCallError>) {
-        let mut log = self.lock();
-        log.bytes = log.bytes.saturating_add(RecordedAnswer::bytes_of(answer));
-        let is_full = log.bytes > MAX_PART;
-        if let Some(call) = log.calls.get_mut(place) {
-            call.answer = match is_full {
-                true => RecordedAnswer::Dropped,
-                false => RecordedAnswer::of(answer),
-            };
+            });
         }
+        self.calls
     }
 }
 
@@ -107,15 +122,13 @@ impl HostCalls for LoggingCalls {
         self.calls.printed(stream, bytes);
     }
 
-    fn call(
-        &self,
-        call: HostCall,
-        context: CallContext,
-    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(&self, call: HostCall, context: CallContext) -> BoxFuture<'_, HostAnswer> {
         let place = self.log.made(&call);
         Box::pin(async move {
             let answer = self.calls.call(call, context).await;
-            self.log.answered(place, &answer);
+            if let Some(place) = place {
+                self.log.answered(place, &answer);
+            }
             answer
         })
     }

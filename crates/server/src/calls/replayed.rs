@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use replay::{RecordedAnswer, RecordedAnswers};
+use replay::{HostAnswer, RecordedAnswers};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls};
-use serde_json::value::RawValue;
 use types::{HostCallError, HostCallErrorKind};
 
 /// The host calls of a run that is repeated against its recording. Nothing is sent to a server.
@@ -28,19 +27,14 @@ impl ReplayedCalls {
         }
     }
 
-    fn answer(&self, call: &HostCall) -> Result<Box<RawValue>, HostCallError> {
+    fn answer(&self, call: &HostCall) -> HostAnswer {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        match answers.take(&call.name, &call.args) {
-            Ok(RecordedAnswer::Ok(value)) => Ok(value),
-            Ok(RecordedAnswer::Error(error)) => Err(error),
-            Ok(RecordedAnswer::None | RecordedAnswer::Dropped) => Err(not_recorded("the call has no answer")),
-            Err(why) => Err(not_recorded(&why.to_string())),
-        }
+        let answer = answers.take(&call.name, &call.args);
+        answer.unwrap_or_else(|why| {
+            let message = format!("replay: {why}");
+            Err(HostCallError::new(HostCallErrorKind::Refused, message))
+        })
     }
-}
-
-fn not_recorded(why: &str) -> HostCallError {
-    HostCallError::new(HostCallErrorKind::Refused, format!("replay: {why}"))
 }
 
 impl HostCalls for ReplayedCalls {
@@ -54,11 +48,7 @@ impl HostCalls for ReplayedCalls {
         Some(names)
     }
 
-    fn call(
-        &self,
-        call: HostCall,
-        _context: CallContext,
-    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(&self, call: HostCall, _context: CallContext) -> BoxFuture<'_, HostAnswer> {
         Box::pin(std::future::ready(self.answer(&call)))
     }
 }

@@ -31,7 +31,7 @@ const PACKAGES: [(&str, &[&str]); 6] = [
 const END_TO_END: &str = "codeyard";
 
 /// Its tests that depend on the user: confinement, limits, owners and modes of files.
-const MODULES: [&str; 22] = [
+const MODULES: [&str; 21] = [
     "acceptance::confinement::",
     "acceptance::limits::",
     "adopt::files::",
@@ -49,7 +49,6 @@ const MODULES: [&str; 22] = [
     "limits::",
     "login::refusals::",
     "own_programs::",
-    "remote::hostile::",
     "shell::endings::",
     "shell::limits::",
     "typescript::",

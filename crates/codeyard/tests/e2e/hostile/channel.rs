@@ -122,7 +122,7 @@ async fn a_forged_end_ends_the_run_and_later_frames_are_dropped() {
         ("completed", &json!("forged")),
         "{ran:?}"
     );
-    // The guest has not stopped, so the session does not answer; there is no further effect.
+    // The guest is still busy with its first program, so the next run ends and the session is lost.
     let arguments = json!({"code": "'heard'", "session": ran.session(), "timeout_ms": SHORT});
     let next = yard.execute(arguments).await;
     assert!(matches!(next.status(), "timed_out" | "failed"), "{next:?}");

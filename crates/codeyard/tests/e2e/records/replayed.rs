@@ -95,7 +95,12 @@ async fn what_was_not_recorded_is_refused_with_the_reason() {
     let codeyard = Codeyard::with_stub().unwrap();
     command(&codeyard, &["run", "-c", "1"], 0).await;
     let refused = command(&codeyard, &["runs", "replay", "last"], 2).await;
-    assert!(refused.err.contains("code body was not persisted"), "{refused:?}");
+    assert!(
+        refused
+            .err
+            .contains("code body was not persisted; runs are recorded for replay with `record = \"replay\"`"),
+        "{refused:?}"
+    );
     let refused = command(&codeyard, &["runs", "replay", "r-unknown"], 2).await;
     assert!(refused.err.contains("Run not found: r-unknown"), "{refused:?}");
     let refused = command(&codeyard, &["runs", "replay"], 2).await;

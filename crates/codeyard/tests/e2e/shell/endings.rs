@@ -107,7 +107,15 @@ async fn endless_output_ends_with_its_run() {
     let mut client = CodeClient::with_stub().await;
     let client = &mut client;
     check(client, "kept=before", "").await;
-    check_interrupted(client, "yes").await;
+    for code in [
+        "yes",
+        "yes & yes >&2 & wait",
+        "(trap '' INT TERM; exec yes)",
+        "trap '' INT TERM; while :; do echo endless; done",
+        "while :; do mcp call stub.add a=1 b=1; done",
+    ] {
+        check_interrupted(client, code).await;
+    }
     let pipes = format!("echo x {}", "| cat ".repeat(10_000));
     let ran = run(client, &pipes).await;
     assert_ne!(ran.status(), "completed", "10,000 pipes");

@@ -26,7 +26,7 @@ async fn a_text_printed_last_is_not_also_a_result() {
 #[tokio::test]
 async fn figures_come_back_as_images() {
     if managed_data().is_none() {
-        // The test run creates the environment; elsewhere there is no matplotlib.
+        // Only `cargo xtask test` installs matplotlib.
         return;
     }
     let codeyard = Codeyard::new().unwrap().managed_environment().unwrap();

@@ -110,7 +110,7 @@ async fn an_undeclared_result_is_described_as_text() {
         text.contains(&declared) && text.contains("(*, message: str) -> Text:"),
         "{text}"
     );
-    // Without such a signature, there is no note.
+    // Answers whose signatures do not use `Text` have no note.
     for asked in [
         json!({"query": "add two numbers", "limit": 1}),
         json!({"query": "echo the message", "detail": "name"}),

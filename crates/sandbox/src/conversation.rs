@@ -39,9 +39,11 @@ use pace::Pace;
 use send::send;
 use turn::Turn;
 
-/// Time for an interrupted program to stop before the host kills it. Time in which the program waits for a processor
-/// does not count.
+/// CPU time for an interrupted program to stop.
 const GRACE: Duration = Duration::from_millis(50);
+/// Interruptions in a row that find the program waiting for something else than a processor, until the host kills it:
+/// 50 ms. They are counted, not timed, because a busy machine delays the host as well as the program.
+const IDLE_NUDGES: u32 = 5;
 /// Maximum total time for an interrupted program to stop on a busy machine.
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// Time between interruptions. The host repeats the signal, because a signal just before the program starts to wait
@@ -87,8 +89,8 @@ enum Phase {
         since: Instant,
         /// The guest's CPU time at `since`.
         cpu: Duration,
-        /// When the host last saw the guest wait only for a processor.
-        hindered: Instant,
+        /// Interruptions since the guest last wanted a processor.
+        idle_nudges: u32,
         nudge_at: Instant,
     },
     Killed {
@@ -387,7 +389,7 @@ impl<P: GuestProcesses> Conversation<P> {
             status,
             since: now,
             cpu: self.processes.measure().cpu.unwrap_or_default(),
-            hindered: now,
+            idle_nudges: 0,
             nudge_at: now + NUDGE,
         };
     }
@@ -397,7 +399,7 @@ impl<P: GuestProcesses> Conversation<P> {
         let Phase::Interrupted {
             since,
             cpu,
-            hindered,
+            idle_nudges,
             nudge_at,
             ..
         } = &mut progress.phase
@@ -406,10 +408,11 @@ impl<P: GuestProcesses> Conversation<P> {
         };
         let now = Instant::now();
         let used = self.processes.measure().cpu.unwrap_or(GRACE).saturating_sub(*cpu);
-        if used < GRACE && self.processes.wants_processor() {
-            *hindered = now;
+        match used < GRACE && self.processes.wants_processor() {
+            true => *idle_nudges = 0,
+            false => *idle_nudges += 1,
         }
-        if now - *hindered >= GRACE || now - *since >= MOST_GRACE {
+        if *idle_nudges >= IDLE_NUDGES || now - *since >= MOST_GRACE {
             self.kill(None, None, progress);
         } else {
             *nudge_at = now + NUDGE;

@@ -22,9 +22,11 @@ const KILL_PROGRAMS: u32 = 2;
 const KILL_SHELL: u32 = 5;
 /// Longest such poll, in nanoseconds. The host allows 50 ms of its own time.
 const URGING: i64 = 5_000_000;
-/// Reads of a stream before anything else has its turn: the largest pipe, 1 MiB, in chunks of 64 KiB. A program that
-/// prints faster than it is read would otherwise keep the host's interrupt waiting.
+/// Chunks of 64 KiB that are read of a stream at once: the largest pipe, 1 MiB. A program that prints faster than it is
+/// read would otherwise keep the host's interrupt waiting.
 const READS: u32 = 16;
+/// The same after an interrupt, when each chunk may wait for a busy host.
+const READS_OF_STOPPED: u32 = 1;
 /// Time limit for a copy of the shell to take over.
 const TAKING_OVER: Duration = Duration::from_secs(2);
 /// Error kind of an interrupted program; the host knows the reason.
@@ -146,7 +148,7 @@ impl ProgramRun<'_> {
         let ended = self.until_ended()?;
         let kept: Vec<Pid> = self.session.shell.iter().map(Shell::process).collect();
         processes::kill_others(&kept);
-        self.print();
+        self.print(READS);
         self.session.requests.end();
         if let Some(lost) = ended.lost {
             self.output.write(2, format!("codeyard: {lost}\n").as_bytes());
@@ -170,7 +172,10 @@ impl ProgramRun<'_> {
                 }
                 return self.replace();
             }
-            self.print();
+            self.print(match self.is_stopped() {
+                true => READS_OF_STOPPED,
+                false => READS,
+            });
             self.exchange()?;
             self.stop();
             self.wait()?;
@@ -235,9 +240,7 @@ impl ProgramRun<'_> {
                 lost: Some(lost),
             });
         }
-        for (descriptor, stream) in [(1, &shell.stdout), (2, &shell.stderr)] {
-            drain(&mut self.output, descriptor, stream);
-        }
+        drain(&mut self.output, &shell, READS);
         processes::kill_others(&[]);
         self.session.standby = Standby::None;
         self.session.has_other_mcp = false;
@@ -248,11 +251,11 @@ impl ProgramRun<'_> {
         })
     }
 
-    /// Forwards the program's output.
-    fn print(&mut self) {
-        let Some(shell) = &self.session.shell else { return };
-        drain(&mut self.output, 1, &shell.stdout);
-        drain(&mut self.output, 2, &shell.stderr);
+    /// Forwards the program's output, at most `reads` chunks of each stream.
+    fn print(&mut self, reads: u32) {
+        if let Some(shell) = &self.session.shell {
+            drain(&mut self.output, shell, reads);
+        }
     }
 
     /// Waits for the host, the shell, its output, requests, or a signal.
@@ -314,13 +317,15 @@ fn take_over(shell: &mut Shell) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Forwards the available output of a stream, at most as much as a pipe holds.
-fn drain(output: &mut Output, descriptor: u32, stream: &std::os::fd::OwnedFd) {
-    for _ in 0..READS {
-        let text = printed(stream);
-        if text.is_empty() {
-            return;
+/// Forwards the available output of a shell, at most `reads` chunks of each stream.
+fn drain(output: &mut Output, shell: &Shell, reads: u32) {
+    for (descriptor, stream) in [(1, &shell.stdout), (2, &shell.stderr)] {
+        for _ in 0..reads {
+            let text = printed(stream);
+            if text.is_empty() {
+                break;
+            }
+            output.write(descriptor, &text);
         }
-        output.write(descriptor, &text);
     }
 }

@@ -37,13 +37,15 @@ words! {
         MemberSet = "member.set",
         /// A membership was ended.
         MemberRemove = "member.remove",
+        /// An issuer reported that a user has signed out.
+        SignOnEnd = "sign_on.end",
     }
 }
 
 // === impl AuditAction ===
 
 impl AuditAction {
-    /// The kind of the object: `server`, `upstream`, `token`, `user`, `team` or `member`.
+    /// The kind of the object: `server`, `upstream`, `token`, `user`, `team`, `member` or `sign_on`.
     pub fn object(self) -> &'static str {
         let name = self.name();
         name.split_once('.').map_or(name, |(object, _)| object)
@@ -73,9 +75,13 @@ impl Route {
             Route::DeleteTeam => Some(AuditAction::TeamDelete),
             Route::SetMember => Some(AuditAction::MemberSet),
             Route::RemoveMember => Some(AuditAction::MemberRemove),
+            Route::BackChannelLogout => Some(AuditAction::SignOnEnd),
             Route::Health
             | Route::Ready
             | Route::Docs
+            | Route::ResourceMetadata
+            | Route::McpResourceMetadata
+            | Route::SseResourceMetadata
             | Route::OpenApi
             | Route::Metrics
             | Route::ListServers

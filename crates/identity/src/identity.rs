@@ -2,12 +2,14 @@
 
 mod granting;
 mod objects;
+mod signed_on;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use types::{Principal, TeamId};
 
+use crate::token_context::SignedOn;
 use crate::{ApiToken, Membership, Permission, PermissionSet, Role, TokenId, TokenRefusal, TokenTeams, User};
 
 pub use granting::GrantRefusal;
@@ -26,6 +28,8 @@ pub struct Identity {
     teams: BTreeMap<TeamId, Role>,
     scopes: PermissionSet,
     expires_ms: Option<i64>,
+    /// `None` for an API token.
+    signed_on: Option<SignedOn>,
 }
 
 /// A permission that the caller lacks.
@@ -80,6 +84,7 @@ impl Identity {
             teams: teams.collect(),
             scopes: token.grant.scopes.unwrap_or(PermissionSet::ALL),
             expires_ms: token.grant.expires_ms,
+            signed_on: None,
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! token's text ─► TokenSecret ─► TokenHash ─► (store) ─► ApiToken, User, memberships ─► Identity::of
+//! issuer's token ─► (oidc: verified claims) ─► SignOnRules::decide ─► SignOn, User, memberships ─► Identity::signed_on
 //! Route::admit(identity)            may the caller use the route at all: 401 or 403
 //! Identity::decide(permission, of)  may the caller do this to the object: 403 or 404
 //! Identity::may_grant(grant)        may the caller create this token
@@ -23,7 +24,9 @@ mod permission;
 mod permission_set;
 mod role;
 mod route;
+mod sign_on;
 mod token;
+mod token_context;
 mod user;
 
 pub use audit::AuditAction;
@@ -35,6 +38,8 @@ pub use permission::Permission;
 pub use permission_set::PermissionSet;
 pub use role::Role;
 pub use route::{Method, Route, RouteAccess, RouteRefusal};
+pub use sign_on::{ClaimGrant, ClaimRule, ExistingUsers, NewUsers, SignOn, SignOnRefusal, SignOnRules};
 pub use token::{PREFIX, TokenHash, TokenId, TokenSecret};
+pub use token_context::TokenContext;
 pub use user::{Membership, Team, User};
 pub use words::UnknownWord;

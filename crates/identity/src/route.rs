@@ -86,6 +86,14 @@ routes! {
     Ready = Get "/readyz", Anyone;
     /// A page for people, the same in every deployment. The page asks for a token.
     Docs = Get "/docs", Anyone;
+    /// RFC 9728: where tokens for the gateway come from.
+    ResourceMetadata = Get "/.well-known/oauth-protected-resource", Anyone;
+    /// RFC 9728: the same for a virtual server over Streamable HTTP.
+    McpResourceMetadata = Get "/.well-known/oauth-protected-resource/servers/{id}/mcp", Anyone;
+    /// RFC 9728: the same for a virtual server over the older transport.
+    SseResourceMetadata = Get "/.well-known/oauth-protected-resource/servers/{id}/sse", Anyone;
+    /// OpenID Connect: an issuer reports that a user has signed out. The token in the body proves it.
+    BackChannelLogout = Post "/sign-on/logout", Anyone;
     /// The description of these routes.
     OpenApi = Get "/openapi.json", AnyToken;
     /// Counters for Prometheus.

@@ -51,7 +51,7 @@ impl TokenSecret {
 
     /// The stored hash: `printf %s TOKEN | sha256sum` prints the same value.
     pub fn hash(&self) -> TokenHash {
-        TokenHash(Sha256::digest(self.reveal()).into())
+        TokenHash::of(&self.reveal())
     }
 }
 
@@ -64,6 +64,11 @@ impl fmt::Debug for TokenSecret {
 // === impl TokenHash ===
 
 impl TokenHash {
+    /// Of any text, such as an issuer's token.
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text).into())
+    }
+
     /// 64 hexadecimal digits, for the database.
     pub fn to_hex(&self) -> String {
         hex::encode(self.0)

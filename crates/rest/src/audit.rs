@@ -19,6 +19,9 @@ pub struct RunView {
     pub session_id: Option<String>,
     /// The user who requested the run.
     pub user_email: String,
+    /// The client's own name, and the agent that acted for the user; absent if the client named neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// `python`, `typescript` or `shell`.
     pub language: String,
     /// SHA-256 of the program, in hexadecimal digits.

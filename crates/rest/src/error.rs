@@ -15,6 +15,9 @@ pub enum RestError {
     /// 401: the token is missing or invalid.
     #[error("Not authenticated")]
     Unauthenticated,
+    /// 401: an issuer's token proves nothing, or the rules admit nobody with it.
+    #[error("Not authenticated: {0}")]
+    InvalidToken(String),
     /// 403: the token or the role lacks this permission.
     #[error("Insufficient permissions. Required: {0}")]
     Forbidden(String),
@@ -92,7 +95,7 @@ impl RestError {
     pub fn status(&self) -> u16 {
         match self {
             RestError::BadRequest(_) => 400,
-            RestError::Unauthenticated => 401,
+            RestError::Unauthenticated | RestError::InvalidToken(_) => 401,
             RestError::Forbidden(_) => 403,
             RestError::NotFound(_) => 404,
             RestError::Conflict(_) => 409,

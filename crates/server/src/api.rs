@@ -11,6 +11,7 @@ mod places;
 mod records;
 mod replay;
 mod servers;
+mod sign_on;
 mod sinks;
 mod surface;
 mod teams;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::sinks::SinkConfig;
 use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
 use identity::{Identity, Method, Permission, Route, TokenSecret};
+use oidc::{IssuerConfig, Issuers};
 use prometheus_client::registry::Registry;
 use rest::{NamesQuery, RestError};
 use sandbox::BoxFuture;
@@ -36,7 +38,7 @@ use store::cpu_debts::CpuDebts;
 use store::server_records::ServerRecords;
 use store::upstream_servers::UpstreamServerError;
 use store::virtual_servers::VirtualServers;
-use store::{Accounts, Audit, RateWindows, Sinks, UpstreamServers};
+use store::{Accounts, Audit, RateWindows, SignOns, Sinks, UpstreamServers};
 use tokio_util::sync::CancellationToken;
 use types::{CodeDefaults, ServerId, TenantId};
 
@@ -76,6 +78,7 @@ struct ApiParts {
     cache: GatewayCache,
     upstreams: UpstreamSet,
     sinks: GatewaySinks,
+    issuers: Issuers,
     /// Triggered when the process ends.
     ended: CancellationToken,
     metrics: ApiMetrics,
@@ -86,6 +89,8 @@ struct ApiParts {
 pub struct GatewayTables {
     /// Users, teams and tokens.
     pub accounts: Accounts,
+    /// Users who signed on at an issuer.
+    pub sign_ons: SignOns,
     /// Virtual servers.
     pub servers: VirtualServers,
     /// Upstream servers that users defined.
@@ -113,6 +118,7 @@ impl GatewayTables {
     pub fn new(database: &store::Database) -> GatewayTables {
         GatewayTables {
             accounts: Accounts::new(database.clone()),
+            sign_ons: SignOns::new(database.clone()),
             servers: VirtualServers::new(database.clone()),
             upstreams: UpstreamServers::new(database.clone()),
             records: ServerRecords::new(database.clone()),
@@ -140,6 +146,7 @@ impl GatewayTables {
     async fn close(&self) {
         tokio::join!(
             self.accounts.close(),
+            self.sign_ons.close(),
             self.servers.close(),
             self.upstreams.close(),
             self.records.close(),
@@ -156,13 +163,14 @@ impl GatewayTables {
 // === impl GatewayApi ===
 
 impl GatewayApi {
-    /// Serves the tools of this host. `cluster` is given if other processes serve the same database.
+    /// Serves the tools of this host. `cluster` is given if other processes serve the same database. Users sign on at the
+    /// issuers.
     pub fn new(
         host: Host,
         tables: GatewayTables,
         settings: CodeExecution,
         bounds: Gateway,
-        cluster: Option<Cluster>,
+        (issuers, cluster): (Vec<IssuerConfig>, Option<Cluster>),
     ) -> GatewayApi {
         let limits = CpuLimits {
             of_user: bounds.cpu_of_user,
@@ -190,14 +198,15 @@ impl GatewayApi {
                 cache: GatewayCache::default(),
                 upstreams,
                 sinks: GatewaySinks::default(),
+                issuers: Issuers::new(issuers),
                 ended: CancellationToken::new(),
                 metrics,
             }),
         }
     }
 
-    /// Adds the stored upstream servers to the operator's, and follows changes by other processes from then on. Called
-    /// before the first request.
+    /// Adds the stored upstream servers to the operator's, and follows changes by other processes from then on, also of
+    /// users. Called before the first request.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -208,6 +217,8 @@ impl GatewayApi {
             let following = parts.upstreams.follow(&parts.host);
             parts.ended.run_until_cancelled(following).await;
         });
+        let api = self.clone();
+        tokio::spawn(async move { api.parts.ended.run_until_cancelled(api.follow_ends()).await });
         Ok(())
     }
 
@@ -245,7 +256,10 @@ impl GatewayApi {
 
     async fn identity_of(&self, token: &str) -> Result<Option<Identity>, RestError> {
         let Some(secret) = TokenSecret::read(token) else {
-            return Ok(None);
+            return match self.is_of_issuer(token) {
+                true => self.signed_on(token).await,
+                false => Ok(None),
+            };
         };
         let (hash, cache) = (secret.hash(), &self.parts.cache);
         let generation = cache.refresh(&self.parts.tables.changes).await;
@@ -330,6 +344,27 @@ impl GatewayApi {
 impl Api for GatewayApi {
     fn identify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Option<Identity>, RestError>> {
         Box::pin(self.identity_of(token))
+    }
+
+    fn recheck<'a>(
+        &'a self,
+        token: &'a str,
+        identity: &'a Identity,
+    ) -> BoxFuture<'a, Result<Option<Identity>, RestError>> {
+        Box::pin(async move {
+            match identity.is_signed_on() {
+                true => self.still_signed_on(token, identity).await,
+                false => self.identity_of(token).await,
+            }
+        })
+    }
+
+    fn resource_metadata(&self, resource: &str) -> Option<Vec<u8>> {
+        self.metadata_of(resource)
+    }
+
+    fn sign_out<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<(), RestError>> {
+        Box::pin(self.sign_out_by(token))
     }
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {

@@ -21,6 +21,8 @@ pub struct Caller {
     pub(crate) defaults: Arc<Defaults>,
     /// The client's own name, set once the client sends it.
     pub(crate) client: Arc<OnceLock<String>>,
+    /// The agent that acts for the principal, if the token names one.
+    pub(crate) agent: Option<Arc<str>>,
     /// The client that upstreams can call back on the surface `standard`.
     pub(crate) downstream: Arc<OnceLock<Arc<dyn DownstreamClient>>>,
     /// The session of runs that name none; `None` means the principal's default session.
@@ -73,6 +75,24 @@ impl Caller {
         }
     }
 
+    /// The same caller, for whom this agent acts.
+    pub(crate) fn by_agent(self, agent: Option<&str>) -> Caller {
+        Caller {
+            agent: agent.map(Arc::from),
+            ..self
+        }
+    }
+
+    /// The client's own name, and the agent behind it.
+    fn recorded_client(&self) -> Option<String> {
+        let client = self.client.get();
+        match (&self.agent, client) {
+            (None, client) => client.cloned(),
+            (Some(agent), None) => Some(format!("agent {agent}")),
+            (Some(agent), Some(client)) => Some(format!("{client} (agent {agent})")),
+        }
+    }
+
     /// The virtual server that the caller uses.
     pub(crate) fn server(&self) -> Option<&ServerId> {
         self.shared.served.as_ref().map(|served| &served.server)
@@ -107,7 +127,7 @@ impl Caller {
             code: code.and_then(|text| records.code(text)),
             limits,
             backend: self.shared.backend.name(),
-            client: self.client.get().cloned(),
+            client: self.recorded_client(),
             searched: Searched::default(),
         }
     }

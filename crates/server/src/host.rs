@@ -256,6 +256,7 @@ impl Host {
             principal,
             defaults: self.shared.defaults.clone(),
             client: Arc::default(),
+            agent: None,
             downstream: Arc::default(),
             own_session: None,
         }

@@ -6,6 +6,7 @@ mod expose;
 mod files;
 mod gateway;
 mod http;
+mod issuers;
 mod learned;
 mod limits;
 mod output;
@@ -88,6 +89,8 @@ pub struct Settings {
     pub sinks: Vec<::sinks::SinkConfig>,
     /// `[gateway.traces]`.
     pub traces: Option<Traces>,
+    /// `[[gateway.issuers]]`.
+    pub issuers: Vec<oidc::IssuerConfig>,
     /// `[http]`.
     pub http: Http,
     /// `[check] default`.
@@ -186,6 +189,10 @@ pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
             }
             if (section, key) == ("gateway", "traces") {
                 settings.traces = traces::read(&value, directory, &mut diagnostics);
+                continue;
+            }
+            if (section, key) == ("gateway", "issuers") {
+                settings.issuers = issuers::read(&value, &mut diagnostics);
                 continue;
             }
             if section == "limits" {

@@ -378,6 +378,29 @@ const EVERY_KEY: &str = r#"
         share = 0.25
         user = "hash"
 
+        [[gateway.issuers]]
+        issuer = "https://login.example.com/realms/one"
+        audiences = ["https://yard.example.com", "6f2c"]
+        logout_audiences = ["codeyard"]
+        algorithms = ["PS256", "EdDSA"]
+        jwks_uri = "https://login.example.com/keys"
+        leeway = "1m"
+        user_claim = "preferred_username"
+        new_users = "refuse"
+        role = "developer"
+        agents = ["agent-7"]
+        scopes = { "mcp:use" = ["servers.read", "servers.use"] }
+
+        [[gateway.issuers.claims]]
+        claim = "groups"
+        value = "platform"
+        role = "platform_admin"
+
+        [[gateway.issuers.claims]]
+        claim = "realm_access.roles"
+        value = "crm"
+        team = "crm"
+
         [http]
         tls_cert = "yard.crt"
         tls_key = "yard.key"
@@ -627,6 +650,55 @@ fn mistakes_of_sinks_come_together() {
     assert_snapshot!(mistakes);
     assert!(of_settings("[gateway]\nsinks = 1").contains("separate section `[[gateway.sinks]]`"));
     assert!(of_settings("[gateway]\nsinks = []").contains("sinks: []"));
+}
+
+#[test]
+fn mistakes_of_issuers_come_together() {
+    let toml = r#"
+        [[gateway.issuers]]
+        issuer = "http://login.example.com"
+        audiences = []
+        algorithms = ["none", "HS256", "RS265", "ES256"]
+        jwks_uri = "keys"
+        leeway = "1h"
+        user_claim = ""
+        new_users = "maybe"
+        role = "devloper"
+        agents = "a"
+        scopes = { "a b" = ["servers.use"], "c" = ["servers.usee"], "d" = [] }
+        audience = ["x"]
+
+        [[gateway.issuers]]
+        [[gateway.issuers.claims]]
+        claim = "groups"
+
+        [[gateway.issuers.claims]]
+        claim = "groups"
+        value = "a"
+
+        [[gateway.issuers.claims]]
+        claim = "groups"
+        value = "a"
+        role = "platform_admin"
+        team = "A"
+
+        [[gateway.issuers.claims]]
+        claim = "groups"
+        value = "a"
+        role = "platform_viewer"
+        team = "a"
+
+        [[gateway.issuers]]
+        issuer = "https://a.example"
+        audiences = ["x"]
+
+        [[gateway.issuers]]
+        issuer = "https://a.example"
+        audiences = ["y"]
+        "#;
+    assert_snapshot!(of_settings(toml));
+    assert!(of_settings("[gateway]\nissuers = 1").contains("headed `[[gateway.issuers]]`"));
+    assert!(of_settings("[gateway]\nissuers = []").contains("issuers: []"));
 }
 
 #[test]

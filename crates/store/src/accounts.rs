@@ -7,11 +7,11 @@ mod admins;
 mod changes;
 mod error;
 mod lookup;
-mod members;
+pub(crate) mod members;
 mod page;
 mod teams;
 mod tokens;
-mod users;
+pub(crate) mod users;
 
 use std::sync::Arc;
 
@@ -22,7 +22,9 @@ use crate::audit::AuditActor;
 use crate::connection::Tables;
 use crate::database::Database;
 use crate::slot::ConnectionSlot;
-use error::AccountFault;
+
+pub(crate) use error::AccountFault;
+pub(crate) use users::of;
 
 pub use changes::AccountChanges;
 pub use error::{AccountError, AccountKind};

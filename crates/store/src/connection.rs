@@ -43,6 +43,7 @@ pub(crate) enum Tables {
     CpuDebts,
     Sinks,
     Recordings,
+    SignOns,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

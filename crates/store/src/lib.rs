@@ -6,6 +6,7 @@
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens
+//! SignOns ─► two connections of its own: users who signed on at an issuer, and sign-ons that issuers ended
 //! VirtualServers ─► a connection of its own: virtual servers of the gateway
 //! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
 //! RateWindows ─► a connection of its own: grants of rate limits
@@ -52,6 +53,7 @@ pub mod saved;
 mod saved_error;
 pub mod server_records;
 pub mod session_leases;
+pub mod sign_ons;
 pub mod sinks;
 mod slot;
 mod traffic;
@@ -83,6 +85,7 @@ pub use saved::Saved;
 pub use saved_error::SavedError;
 pub use server_records::ServerRecords;
 pub use session_leases::SessionLeases;
+pub use sign_ons::SignOns;
 pub use sinks::Sinks;
 pub use traffic::Traffic;
 pub use transfer::{TransferError, TransferredTable, transfer};

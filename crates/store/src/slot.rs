@@ -76,7 +76,11 @@ impl ConnectionSlot {
             }
         };
         if let (
-            Tables::Saved | Tables::Accounts | Tables::VirtualServers | Tables::UpstreamServers,
+            Tables::Saved
+            | Tables::Accounts
+            | Tables::SignOns
+            | Tables::VirtualServers
+            | Tables::UpstreamServers,
             Some(file),
         ) = (self.tables, self.database.file())
         {

@@ -1,6 +1,7 @@
 //! Copies a database into an empty one page by page, resumes after an interruption, and compares
 //! both at the end.
 
+mod copied_table;
 mod tables;
 
 use sha2::{Digest as _, Sha256};
@@ -10,7 +11,8 @@ use crate::database::Database;
 use crate::trouble::Trouble;
 use crate::{lease, partitions};
 
-use tables::{CopiedTable, TABLES};
+use copied_table::CopiedTable;
+use tables::TABLES;
 
 /// Progress of a transfer, stored in the target. While the table exists, no other process writes to the target.
 const POSITIONS: &str = "CREATE TABLE IF NOT EXISTS moving \

@@ -6,6 +6,7 @@
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
 //! | a server over HTTP, in each era, correct or broken | [`RemoteServer`] |
 //! | a server that requires tokens of a real authorization server, and a browser to log in with | [`oauth`] |
+//! | a real issuer of OpenID Connect with the habits of a product, and its users | [`Issuer`] |
 //! | nine real servers, with their own data | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be restarted | [`RealRemote`] |
 //! | variables and files in memory | [`FakeEnvironment`] |
@@ -40,6 +41,7 @@ mod fake_environment;
 pub mod gateway;
 mod gateway_load;
 mod isolation;
+mod issuer;
 pub mod limits;
 mod meta_tools;
 mod mode;
@@ -63,6 +65,7 @@ pub use ended::{CommandOutput, run};
 pub use fake_environment::FakeEnvironment;
 pub use gateway_load::{GatewayLoad, WorkingLoad};
 pub use isolation::{IsolationReport, IsolationScale, isolation};
+pub use issuer::{Issuer, UserLogin};
 pub use meta_tools::{MetaToolResult, MetaTools, MetaToolsClient};
 pub use mode::Mode;
 pub use postgres::{Pooler, PostgresServer};

@@ -53,6 +53,20 @@ pub async fn gateway_client() -> Result<Client, String> {
     built.await.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
+/// A client for addresses that a server names: names may not lead to private addresses. Without certificate authorities
+/// on this machine, only `http` works.
+///
+/// # Errors
+/// If no client can be made.
+pub async fn public_client() -> Result<Client, String> {
+    let built = tokio::task::spawn_blocking(|| {
+        let roots = authorities().unwrap_or_else(|_| RootCertStore::empty());
+        let client = builder(roots)?.dns_resolver(Resolver).build();
+        client.map_err(|error| describe(&error))
+    });
+    built.await.unwrap_or_else(|panic| Err(panic.to_string()))
+}
+
 fn build_blocking(scheme: Scheme) -> Result<Client, String> {
     let roots = match scheme {
         Scheme::Https => authorities()?,

@@ -49,8 +49,10 @@ pub use error::{StartError, StderrTail};
 pub use handle::ServerHandle;
 pub use handshake::ServerHello;
 pub use headers::check_header;
-pub use http_client::address::{AddressError, check_public_url, check_url, names_this_machine};
-pub use http_client::{client_tls, describe as describe_http_error, gateway_client};
+pub use http_client::address::{
+    AddressError, check_discovered_url, check_public_url, check_url, names_this_machine,
+};
+pub use http_client::{client_tls, describe as describe_http_error, gateway_client, public_client};
 pub use logs::{Log, Logs, MAX_LOG_BYTES, log_file, log_file_before};
 pub use notifications::{Notifications, ProgressWatch};
 pub use pause::Pause;

@@ -37,6 +37,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let bounds = loaded.settings.gateway;
     let sinks = loaded.settings.sinks.clone();
     let traces = loaded.settings.traces.clone();
+    let issuers = loaded.settings.issuers.clone();
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     host.check_keys()
@@ -52,7 +53,12 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
         let joined = cluster.join().await;
         joined.map_err(|error| Failure::new(Exit::Broken, error))?;
     }
-    let api = GatewayApi::new(host, tables, settings, bounds, cluster);
+    for issuer in &issuers {
+        context
+            .output
+            .tell(&format!("users sign on at {}", issuer.issuer));
+    }
+    let api = GatewayApi::new(host, tables, settings, bounds, (issuers, cluster));
     api.open_upstreams()
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;

@@ -28,6 +28,7 @@ mod rpc;
 mod running;
 mod sessions;
 mod several;
+mod sign_on;
 mod sinks;
 mod traces;
 mod upstream_limits;

@@ -17,6 +17,26 @@ pub trait Api: Send + Sync + 'static {
     /// The owner of a token; `None` if the token is not valid. An error means that the lookup failed.
     fn identify<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Option<Identity>, RestError>>;
 
+    /// The identity again, while a request of its token is answered; `None` once the token is revoked or its user has
+    /// signed out. The end of an issuer's token does not matter here: it lives for minutes.
+    fn recheck<'a>(
+        &'a self,
+        token: &'a str,
+        _identity: &'a Identity,
+    ) -> BoxFuture<'a, Result<Option<Identity>, RestError>> {
+        self.identify(token)
+    }
+
+    /// RFC 9728: the metadata of the resource at this URL, as JSON; `None` if no issuer is set.
+    fn resource_metadata(&self, _resource: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// An issuer's report that a user has signed out, with the token that proves it.
+    fn sign_out<'a>(&'a self, _token: &'a str) -> BoxFuture<'a, Result<(), RestError>> {
+        Box::pin(async { Err(RestError::NotFound("no issuer is set".to_owned())) })
+    }
+
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>>;
 

@@ -86,6 +86,11 @@ impl EntryGuard {
         self.proxies.source(request).client
     }
 
+    /// Where a request comes from, as far as trusted peers say.
+    pub(super) fn source<'a, B>(&self, request: &'a Request<B>) -> RequestSource<'a> {
+        self.proxies.source(request)
+    }
+
     /// Whether a request may be read.
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
         let headers = request.headers();

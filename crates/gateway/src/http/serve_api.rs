@@ -9,6 +9,7 @@
 //! server, so no other token can name its sessions.
 
 mod attempt;
+mod challenge;
 mod export;
 mod forward;
 mod principals;
@@ -17,6 +18,7 @@ mod replay;
 mod rpc;
 mod rpc_calls;
 mod serving;
+mod sign_out;
 mod token_turns;
 mod watch;
 
@@ -37,7 +39,8 @@ use serving::ApiService;
 pub struct ApiConfig {
     /// Socket that accepts connections.
     pub listener: HttpListener,
-    /// Interval at which an open stream's token and virtual server are checked again.
+    /// Interval at which the token of an open stream or a request under way is checked again, and a stream's virtual
+    /// server.
     pub recheck_every: Duration,
     /// Time limit for requests under way to end once `shutdown` is triggered.
     pub drain: Duration,
@@ -75,11 +78,11 @@ pub async fn serve_api(
 // === impl ApiConfig ===
 
 impl ApiConfig {
-    /// Checks streams every 30 seconds, and gives requests 10 seconds to end.
+    /// Checks streams every 2 seconds, and gives requests 10 seconds to end.
     pub fn new(listener: impl Into<HttpListener>) -> ApiConfig {
         ApiConfig {
             listener: listener.into(),
-            recheck_every: Duration::from_secs(30),
+            recheck_every: Duration::from_secs(2),
             drain: Duration::from_secs(10),
         }
     }

@@ -33,6 +33,9 @@ pub enum GrantRefusal {
     /// The token would outlive the token in use, which expires at this time, in milliseconds since 1970.
     #[error("expires: the new token would outlive this one; name a time that is not after this token's end")]
     Expires(i64),
+    /// A token would act later without naming the agent.
+    #[error("an agent that acts for a user makes no tokens; the user makes them")]
+    Agent,
     /// The role applies to a whole tenant, not to a team.
     #[error("role: '{0}' is not a role of a team; name 'team_admin', 'developer' or 'viewer'")]
     NotForTeams(Role),
@@ -47,6 +50,9 @@ impl Identity {
     /// # Errors
     /// The first field that exceeds the token in use.
     pub fn may_grant(&self, grant: &Grant) -> Result<(), GrantRefusal> {
+        if self.agent().is_some() {
+            return Err(GrantRefusal::Agent);
+        }
         if !self.may_manage_tokens_of(&grant.owner) {
             return Err(GrantRefusal::OtherUser);
         }
@@ -61,7 +67,9 @@ impl Identity {
             return Err(GrantRefusal::Scopes { has: self.scopes });
         }
         self.may_grant_teams(&grant.teams)?;
-        match (self.expires_ms, grant.expires_ms) {
+        // An issuer's token lives for minutes. What was made with it ends with the sign-on itself.
+        let own_end = self.expires_ms.filter(|_| !self.is_signed_on());
+        match (own_end, grant.expires_ms) {
             (Some(own), Some(new)) if new <= own => Ok(()),
             (Some(own), _) => Err(GrantRefusal::Expires(own)),
             (None, _) => Ok(()),

@@ -5,3 +5,4 @@ mod granting;
 mod people;
 mod properties;
 mod routes;
+mod sign_on;

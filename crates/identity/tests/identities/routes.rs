@@ -65,7 +65,16 @@ fn c014_without_a_token_only_routes_without_user_data_are_open() {
         .filter(|route| route.admit(None).is_ok())
         .map(|route| route.path())
         .collect();
-    assert_eq!(open, ["/healthz", "/readyz", "/docs"]);
+    let expected = [
+        "/healthz",
+        "/readyz",
+        "/docs",
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/servers/{id}/mcp",
+        "/.well-known/oauth-protected-resource/servers/{id}/sse",
+        "/sign-on/logout",
+    ];
+    assert_eq!(open, expected);
     assert_eq!(Route::ListServers.admit(None), Err(RouteRefusal::NoToken));
 }
 

@@ -127,6 +127,11 @@ impl LiveServers {
         known.map(|(_, live)| live.host.clone()).collect()
     }
 
+    /// The hosts of all servers in use.
+    pub(super) fn all(&self) -> Vec<Host> {
+        self.lock().values().map(|live| live.host.clone()).collect()
+    }
+
     /// Sessions of all these servers.
     pub(super) fn open_sessions(&self) -> usize {
         let hosts = self.lock();

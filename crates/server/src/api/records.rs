@@ -311,6 +311,7 @@ fn run_view(row: &RunRow, server: &VirtualServer) -> RunView {
             .as_deref()
             .map(|name| handle(server, email, &language, name)),
         user_email: email.to_owned(),
+        client: run.client.clone(),
         status: shown(&run.status),
         metrics: run.ended_ms.map(|_| metrics(row, &code_hash)),
         tool_calls_made: calls,

@@ -26,6 +26,7 @@ impl GatewayApi {
         let kind = self.code_surface(&server)?;
         let live = self.live(identity, &server).await?;
         let caller = live.host.caller(identity.principal().clone());
+        let caller = caller.by_agent(identity.agent());
         let surface = surface(kind, &live.host);
         Ok(ApiSurface {
             connector: Box::new(caller.connector(surface)),

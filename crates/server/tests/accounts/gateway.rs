@@ -72,7 +72,13 @@ impl Gateway {
                 .unwrap();
         }
         Gateway {
-            api: GatewayApi::new(host, tables, settings, settings::Gateway::default(), None),
+            api: GatewayApi::new(
+                host,
+                tables,
+                settings,
+                settings::Gateway::default(),
+                (Vec::new(), None),
+            ),
             accounts,
             _directory: directory,
         }

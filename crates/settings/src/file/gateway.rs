@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::table::{Value, unknown};
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "runs",
     "runs_of_user",
     "sessions",
@@ -15,6 +15,7 @@ const KEYS: [&str; 9] = [
     "command_upstreams",
     "sinks",
     "traces",
+    "issuers",
 ];
 
 /// Range of each number.

@@ -1,6 +1,6 @@
 //! Changes of users, teams and tokens, each with its row in the audit table.
 
-use identity::{ApiToken, AuditAction, Membership, Role, Team, TokenId, TokenTeams, User};
+use identity::{ApiToken, AuditAction, Membership, Role, SignOn, Team, TokenId, TokenTeams, User};
 use types::{Principal, TeamId, TenantId};
 
 use super::error::{AccountError, AccountFault};
@@ -9,6 +9,7 @@ use super::users::UserChange;
 use super::{Accounts, admins, members, teams, tokens, users};
 use crate::audit::{AuditActor, AuditedChange, conclude};
 use crate::connection::Connection;
+use crate::sign_ons::issuer_accounts;
 
 /// Changes users, teams and tokens. The row of a change is committed with it.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,27 @@ impl AccountChanges<'_> {
         let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
             users::create(connection, user, role).await
+        };
+        self.accounts
+            .slot
+            .change(self.actor, work, |_| {
+                Some(of_user(AuditAction::UserCreate, user).with(format!("role {role}")))
+            })
+            .await
+    }
+
+    /// Creates a user who is an account of an issuer.
+    pub async fn create_signed_on(
+        self,
+        user: &Principal,
+        role: Role,
+        sign_on: &SignOn,
+    ) -> Result<User, AccountError> {
+        let work = async |connection: &mut Connection| {
+            connection.begin_to_write().await?;
+            let created = users::create(connection, user, role).await?;
+            issuer_accounts::bind(connection, user, sign_on).await?;
+            Ok::<_, AccountFault>(created)
         };
         self.accounts
             .slot

@@ -67,7 +67,7 @@ pub enum AccountKind {
     Team,
 }
 
-pub(super) type AccountFault = StoreFault<AccountError>;
+pub(crate) type AccountFault = StoreFault<AccountError>;
 
 impl From<AccountError> for AccountFault {
     fn from(error: AccountError) -> Self {

@@ -60,7 +60,7 @@ pub(super) async fn of_team(
     Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-pub(super) async fn of_user(
+pub(crate) async fn of_user(
     connection: &mut Connection,
     user: &Principal,
 ) -> Result<Vec<Membership>, AccountFault> {

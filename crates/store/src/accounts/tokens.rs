@@ -77,13 +77,7 @@ pub(super) async fn create(
     grant.check(now_ms).map_err(AccountError::from)?;
     check_owner(connection, grant).await?;
     if let Some(maker) = token.made_by {
-        let sql = "SELECT 1 AS value FROM tokens WHERE tenant = $1 AND id = $2 AND revoked_ms IS NULL";
-        let asked = Statement::new(sql)
-            .bind(grant.owner.tenant().as_str())
-            .bind(maker.as_str());
-        if connection.fetch_optional(asked).await?.is_none() {
-            return Err(AccountError::MakerRevoked.into());
-        }
+        check_maker(connection, grant.owner.tenant(), maker).await?;
     }
     make_room(connection, &grant.owner, now_ms).await?;
     let sql = format!(
@@ -101,6 +95,29 @@ pub(super) async fn create(
         .bind(token.made_by.map(TokenId::as_str))
         .bind(grant.expires_ms);
     Ok(read(&connection.fetch_one(insert).await?)?)
+}
+
+/// Refuses a token whose maker, a token or a sign-on, has ended.
+async fn check_maker(
+    connection: &mut Connection,
+    tenant: &TenantId,
+    maker: &TokenId,
+) -> Result<(), AccountFault> {
+    // Until this transaction ends, no report ends the sign-on: it would miss the new token.
+    let lock = match connection.is_postgres() {
+        true => " FOR SHARE",
+        false => "",
+    };
+    for sql in [
+        "SELECT 1 AS value FROM tokens WHERE tenant = $1 AND id = $2 AND revoked_ms IS NULL".to_owned(),
+        format!("SELECT 1 AS value FROM sign_ons WHERE tenant = $1 AND id = $2 AND ended_ms IS NULL{lock}"),
+    ] {
+        let asked = Statement::new(sql).bind(tenant.as_str()).bind(maker.as_str());
+        if connection.fetch_optional(asked).await?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(AccountError::MakerRevoked.into())
 }
 
 /// Refuses a token of an unknown user, or for a team that the user is not in.

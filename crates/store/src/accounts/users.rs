@@ -34,7 +34,7 @@ pub(super) async fn create(
     }
 }
 
-pub(super) async fn load(
+pub(crate) async fn load(
     connection: &mut Connection,
     user: &Principal,
 ) -> Result<Option<User>, AccountFault> {
@@ -84,7 +84,7 @@ pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Res
 }
 
 /// A statement whose first two values are the user's tenant and address.
-pub(super) fn of(sql: String, user: &Principal) -> Statement {
+pub(crate) fn of(sql: String, user: &Principal) -> Statement {
     let statement = Statement::new(sql).bind(user.tenant().as_str());
     statement.bind(user.user().as_str())
 }

@@ -6,6 +6,9 @@ use types::TenantId;
 /// The actor of changes by `codeyard token`, `user` and `team`. A user's address contains an `@`, so none is equal.
 pub const COMMAND_LINE: &str = "command-line";
 
+/// Between a user and the agent that acted for the user, in an actor's name.
+pub(super) const BY_AGENT: &str = " by agent ";
+
 /// The author of a change or of a refused attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditActor {
@@ -33,11 +36,23 @@ pub struct RefusedAct {
 // === impl AuditActor ===
 
 impl AuditActor {
-    /// The user behind a token.
+    /// The user behind a token, with the agent that acts for the user.
     pub fn user(identity: &Identity) -> AuditActor {
+        let user = identity.principal().user();
         AuditActor {
-            name: identity.principal().user().to_string(),
+            name: match identity.agent() {
+                Some(agent) => format!("{user}{BY_AGENT}{agent}"),
+                None => user.to_string(),
+            },
             token: identity.token().to_string(),
+        }
+    }
+
+    /// An issuer that reports something about its users.
+    pub fn issuer(url: &str) -> AuditActor {
+        AuditActor {
+            name: format!("issuer {url}"),
+            token: String::new(),
         }
     }
 

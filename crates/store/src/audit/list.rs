@@ -2,6 +2,7 @@
 
 use types::TenantId;
 
+use super::actor::BY_AGENT;
 use super::entry::AuditRow;
 use crate::connection::{Connection, Statement};
 use crate::page::limit;
@@ -31,7 +32,13 @@ pub(super) async fn select(
     let mut query = Statement::new("SELECT * FROM audit WHERE tenant = ");
     query.push_bind(tenant.as_str());
     if let Some(actor) = &filter.actor {
-        query.push(" AND actor = ").push_bind(actor.as_str());
+        // Also what agents did for a user.
+        let by_agent = format!("{actor}{BY_AGENT}");
+        query.push(" AND (actor = ").push_bind(actor.as_str());
+        query
+            .push(" OR substr(actor, 1, length(")
+            .push_bind(by_agent.as_str());
+        query.push(")) = ").push_bind(by_agent.as_str()).push(")");
     }
     if let Some(action) = &filter.action {
         query.push(" AND action = ").push_bind(action.as_str());

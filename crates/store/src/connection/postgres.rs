@@ -17,7 +17,7 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove parts in use by older versions; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
@@ -30,6 +30,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("../../migrations/postgres/0010_sinks.sql"),
     include_str!("../../migrations/postgres/0011_executions.sql"),
     include_str!("../../migrations/postgres/0012_recordings.sql"),
+    include_str!("../../migrations/postgres/0013_sign_ons.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -145,6 +146,7 @@ impl Tables {
             Tables::CpuDebts => 9,
             Tables::Sinks => 10,
             Tables::Recordings => 12,
+            Tables::SignOns => 13,
         }
     }
 }

@@ -176,6 +176,7 @@ impl Tables {
             Tables::CpuDebts => 16,
             Tables::Sinks => 17,
             Tables::Recordings => 19,
+            Tables::SignOns => 20,
         }
     }
 }
@@ -281,6 +282,11 @@ fn migrations() -> Vec<Migration> {
             Tables::Recordings.migration(),
             "recordings",
             include_str!("../../migrations/sqlite/0019_recordings.sql"),
+        ),
+        simple(
+            Tables::SignOns.migration(),
+            "sign-ons",
+            include_str!("../../migrations/sqlite/0020_sign_ons.sql"),
         ),
     ]
 }

@@ -1,48 +1,11 @@
 //! The tables of both databases, with their columns.
 
-use crate::connection::{Connection, SqlRow, Statement, Value};
-
-/// Rows of a page; tables with large rows have fewer.
-const PAGE: i64 = 500;
-const PAGE_OF_LARGE_ROWS: i64 = 16;
-
-#[derive(Debug)]
-pub(super) struct CopiedTable {
-    pub(super) name: &'static str,
-    columns: &'static [Column],
-    /// Unique key, in the order of an index: first of SQLite, then of Postgres.
-    key: [&'static [&'static str]; 2],
-    /// The column by which Postgres partitions the table; `None` without partitions.
-    time: Option<&'static str>,
-    /// The column that the database fills with numbers; `None` if no such column exists.
-    pub(super) numbered: Option<&'static str>,
-    /// Selects the rows to copy, because Postgres may still have rows of a removed run.
-    condition: &'static str,
-    page: i64,
-}
-
-#[derive(Debug)]
-enum Column {
-    Number(&'static str),
-    Text(&'static str),
-}
-
-use Column::{Number as N, Text as T};
-
-/// A table without partitions and numbers, all of whose rows are copied.
-const PLAIN: CopiedTable = CopiedTable {
-    name: "",
-    columns: &[],
-    key: [&[], &[]],
-    time: None,
-    numbered: None,
-    condition: "1 = 1",
-    page: PAGE,
-};
+use super::copied_table::Column::{Number as N, Text as T};
+use super::copied_table::{CopiedTable, PAGE, PAGE_OF_LARGE_ROWS, PLAIN};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 25] = [
+pub(super) static TABLES: [CopiedTable; 29] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -322,6 +285,49 @@ pub(super) static TABLES: [CopiedTable; 25] = [
         ..PLAIN
     },
     CopiedTable {
+        name: "issuer_accounts",
+        columns: &[
+            T("tenant"),
+            T("email"),
+            T("issuer"),
+            T("subject"),
+            N("followed_ms"),
+        ],
+        key: [&["tenant", "email"], &["tenant", "email"]],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "sign_ons",
+        columns: &[
+            T("id"),
+            T("tenant"),
+            T("email"),
+            T("issuer"),
+            T("subject"),
+            T("session"),
+            N("issued_ms"),
+            N("expires_ms"),
+            N("ended_ms"),
+        ],
+        key: [&["id"], &["id"]],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "sign_outs",
+        columns: &[T("issuer"), T("subject"), T("session"), N("issued_ms")],
+        key: [
+            &["issuer", "subject", "session"],
+            &["issuer", "subject", "session"],
+        ],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "sign_out_reports",
+        columns: &[T("issuer"), T("id"), N("until_ms")],
+        key: [&["issuer", "id"], &["issuer", "id"]],
+        ..PLAIN
+    },
+    CopiedTable {
         name: "virtual_servers",
         columns: &[
             T("id"),
@@ -431,82 +437,3 @@ pub(super) static TABLES: [CopiedTable; 25] = [
         ..PLAIN
     },
 ];
-
-// === impl CopiedTable ===
-
-impl CopiedTable {
-    pub(super) fn columns(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(Column::name).collect();
-        names.join(", ")
-    }
-
-    fn key(&self, connection: &Connection) -> &'static [&'static str] {
-        self.key[usize::from(connection.is_postgres())]
-    }
-
-    /// The rows after this key; an empty key starts at the first row.
-    pub(super) async fn page(
-        &self,
-        connection: &mut Connection,
-        after: &[Value],
-    ) -> Result<Vec<Vec<Value>>, sqlx::Error> {
-        let key = self.key(connection).join(", ");
-        let mut statement = Statement::new(format!(
-            "SELECT {} FROM {} WHERE {}",
-            self.columns(),
-            self.name,
-            self.condition
-        ));
-        if !after.is_empty() {
-            statement.push(&format!(" AND ({key}) > "));
-            statement.push_list(after.iter().cloned());
-        }
-        statement.push(&format!(" ORDER BY {key} LIMIT {}", self.page));
-        let rows = connection.fetch_all(statement).await?;
-        rows.iter().map(|row| self.values(row)).collect()
-    }
-
-    fn values(&self, row: &SqlRow) -> Result<Vec<Value>, sqlx::Error> {
-        let values = self.columns.iter().map(|column| {
-            Ok(match column {
-                Column::Number(name) => Value::Number(row.get(name)?),
-                Column::Text(name) => {
-                    let text: Option<String> = row.get(name)?;
-                    // Postgres text cannot contain NUL.
-                    Value::Text(text.map(|text| text.replace('\0', "\u{fffd}")))
-                }
-            })
-        });
-        values.collect()
-    }
-
-    pub(super) fn key_of(&self, row: &[Value], connection: &Connection) -> Vec<Value> {
-        let key = self.key(connection);
-        key.iter()
-            .filter_map(|name| self.field(row, name).cloned())
-            .collect()
-    }
-
-    /// The row's partition time, in milliseconds since 1970.
-    pub(super) fn time_of(&self, row: &[Value]) -> Option<i64> {
-        match self.field(row, self.time?)? {
-            Value::Number(ms) => *ms,
-            Value::Text(_) => None,
-        }
-    }
-
-    fn field<'r>(&self, row: &'r [Value], name: &str) -> Option<&'r Value> {
-        let place = self.columns.iter().position(|column| column.name() == name)?;
-        row.get(place)
-    }
-}
-
-// === impl Column ===
-
-impl Column {
-    fn name(&self) -> &'static str {
-        match self {
-            Column::Number(name) | Column::Text(name) => name,
-        }
-    }
-}

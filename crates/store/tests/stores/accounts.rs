@@ -12,6 +12,7 @@ use store::{Accounts, Database};
 use types::{Principal, TeamId, TenantId};
 
 use crate::places::{Place, actor, in_each};
+use crate::sign_ons;
 
 const ALL: AccountPage<'_> = AccountPage {
     after: None,
@@ -487,7 +488,7 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     place.change("ALTER TABLE processes DROP COLUMN records").await;
     place.change("ALTER TABLE runs DROP COLUMN execution").await;
     place.change("DROP TABLE recordings").await;
-    for table in [
+    for table in sign_ons::TABLES.into_iter().chain([
         "sink_positions",
         "sinks",
         "leased_sessions",
@@ -504,7 +505,7 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
         "memberships",
         "teams",
         "users",
-    ] {
+    ]) {
         place.change(&format!("DROP TABLE {table}")).await;
     }
     let older = match place.database {

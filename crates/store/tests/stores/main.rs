@@ -11,6 +11,7 @@ mod saved;
 mod server_records;
 mod servers;
 mod session_leases;
+mod sign_ons;
 mod sinks;
 mod transfer;
 mod upstream_servers;

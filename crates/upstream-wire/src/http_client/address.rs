@@ -84,6 +84,14 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
     Ok(url)
 }
 
+/// Checks an address that the server at the first address names.
+///
+/// # Errors
+/// If one of the addresses is wrong, or the second one leads into this machine's network and the first one does not.
+pub fn check_discovered_url(server: &str, discovered: &str) -> Result<(), AddressError> {
+    check_discovered(&parse(server)?, &parse(discovered)?)
+}
+
 /// Checks an address that a server names. It must be public, on the server's own host, or on this machine if
 /// the server is. For an `https` server, the address must be `https`.
 pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), AddressError> {

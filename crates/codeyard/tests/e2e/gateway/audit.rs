@@ -88,7 +88,9 @@ async fn added(gateway: &Gateway, actor: &Actor, request: &str, body: Value) -> 
 }
 
 pub async fn routes(gateway: &Gateway) {
-    for route in Route::ALL.iter().filter(|route| route.audited().is_some()) {
+    // An issuer signs out, not a user; a sign-out has tests of its own.
+    let by_users = |route: &&Route| route.audited().is_some() && **route != Route::BackChannelLogout;
+    for route in Route::ALL.iter().filter(by_users) {
         let name = gateway.name("audited");
         let mut asked = request(*route, &name);
         for (request, body) in &asked.first {

@@ -37,7 +37,7 @@ pub(super) async fn recorded(api: &dyn Api, attempt: Option<&Attempt>, refusal: 
         return refusal;
     };
     let problem: Option<&RestError> = match &refusal {
-        ApiRefusal::Rest(problem) => Some(problem),
+        ApiRefusal::Rest(problem) | ApiRefusal::Scope(problem, _) => Some(problem),
         _ => None,
     };
     let refused = RefusedAttempt {

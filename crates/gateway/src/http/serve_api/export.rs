@@ -36,7 +36,11 @@ struct Export {
 impl Export {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Export)>, RestError> {
         if self.checked.elapsed() >= self.service.recheck_every {
-            let identity = self.service.api.identify(&self.caller.token).await?;
+            let identity = self
+                .service
+                .api
+                .recheck(&self.caller.token, &self.caller.identity)
+                .await?;
             if identity.as_ref() != Some(&self.caller.identity) {
                 return Err(RestError::Unauthenticated);
             }

@@ -16,7 +16,7 @@ use http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use identity::{Identity, Route};
 use rest::{RestError, SessionsQuery};
 use serde_json::Value;
@@ -63,13 +63,13 @@ enum NoAnswer {
     Unknown,
 }
 
-/// Another process's answer as a response. A stream without an end ends with the drain.
+/// Another process's answer as a response. A stream without an end ends with the drain. A plain challenge replaces the
+/// other process's, which names its internal address; the outer layer may say more.
 pub(super) fn response(route: Route, answer: reqwest::Response) -> Response {
-    const PASSED: [HeaderName; 5] = [
+    const PASSED: [HeaderName; 4] = [
         CONTENT_TYPE,
         CACHE_CONTROL,
         RETRY_AFTER,
-        WWW_AUTHENTICATE,
         HeaderName::from_static(SESSION),
     ];
     let mut headers = HeaderMap::new();
@@ -79,6 +79,9 @@ pub(super) fn response(route: Route, answer: reqwest::Response) -> Response {
         }
     }
     let status = answer.status();
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
     let mut response = Response::new(Body::from_stream(answer.bytes_stream()));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -303,4 +306,29 @@ fn passed_headers(headers: &HeaderMap) -> HeaderMap {
     passed.insert(FORWARDED, HeaderValue::from_static("1"));
     passed.insert(CONNECTION, HeaderValue::from_static("close"));
     passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_another_process_stays_inside() {
+        for (status, challenge) in [(401_u16, Some("Bearer")), (403, None)] {
+            let answer = http::Response::builder()
+                .status(status)
+                .header(
+                    WWW_AUTHENTICATE,
+                    "Bearer resource_metadata=\"http://10.0.0.7:8080/a\"",
+                )
+                .header(RETRY_AFTER, "1")
+                .body("")
+                .expect("a response");
+            let passed = response(Route::McpMessage, answer.into());
+            assert_eq!(passed.status(), status);
+            assert_eq!(passed.headers()[RETRY_AFTER], "1");
+            let passed = passed.headers().get(WWW_AUTHENTICATE);
+            assert_eq!(passed.and_then(|value| value.to_str().ok()), challenge);
+        }
+    }
 }

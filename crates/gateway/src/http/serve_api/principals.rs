@@ -183,6 +183,17 @@ impl PrincipalState {
         }
     }
 
+    /// Ends all conversations of a token.
+    pub(super) fn forget_all(&self, identity: &Identity) {
+        let mut endpoints = self.endpoints.lock();
+        let own = endpoints.extract_if(|key, _| key.token == *identity.token());
+        let forgotten: Vec<OpenEndpoint> = own.map(|(_, open)| open).collect();
+        drop(endpoints);
+        forgotten
+            .iter()
+            .for_each(|open| open.endpoint.conversations.end_all());
+    }
+
     /// Returns whether an endpoint is left.
     fn end_idle(&self, now: Instant) -> bool {
         let mut endpoints = self.endpoints.lock();

@@ -9,7 +9,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, StatusCode};
-use identity::{Route, RouteRefusal};
+use identity::{Identity, Permission, Route, RouteRefusal};
 use rest::{ErrorBody, RestError};
 
 use crate::http::api::{ApiReply, ReplyBody};
@@ -27,10 +27,21 @@ pub(super) enum ApiRefusal {
     Rest(#[from] RestError),
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// A token with these scopes would be admitted.
+    #[error("{0}")]
+    Scope(RestError, String),
     /// The path has only these rows.
     #[error("the path takes {}", methods(.0))]
     Method(Arc<[Route]>),
 }
+
+/// Why an issuer's token was refused, for the challenge of the response.
+#[derive(Debug, Clone)]
+pub(super) struct RefusedToken(pub(super) String);
+
+/// The scopes to ask for, for the challenge of the response.
+#[derive(Debug, Clone)]
+pub(super) struct NeededScopes(pub(super) String);
 
 impl From<RouteRefusal> for ApiRefusal {
     fn from(refusal: RouteRefusal) -> ApiRefusal {
@@ -42,9 +53,23 @@ impl From<RouteRefusal> for ApiRefusal {
 }
 
 impl ApiRefusal {
+    /// The refusal, with the scopes that would change it.
+    pub(super) fn with_scopes(self, identity: &Identity) -> ApiRefusal {
+        match self {
+            ApiRefusal::Rest(RestError::Forbidden(permission)) => {
+                let needed = permission.parse::<Permission>().ok();
+                match needed.and_then(|permission| identity.needed_scopes(permission)) {
+                    Some(scopes) => ApiRefusal::Scope(RestError::Forbidden(permission), scopes),
+                    None => RestError::Forbidden(permission).into(),
+                }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn status(&self) -> u16 {
         match self {
-            ApiRefusal::Rest(problem) => problem.status(),
+            ApiRefusal::Rest(problem) | ApiRefusal::Scope(problem, _) => problem.status(),
             ApiRefusal::Guard(refusal) => refusal.status().as_u16(),
             ApiRefusal::Body(broken) => broken.status().as_u16(),
             ApiRefusal::Method(_) => StatusCode::METHOD_NOT_ALLOWED.as_u16(),
@@ -53,13 +78,22 @@ impl ApiRefusal {
 
     pub(super) fn into_response(self) -> Response {
         let mut response = match &self {
-            ApiRefusal::Rest(problem) => error(status(problem.status()), &problem.body()),
+            ApiRefusal::Rest(problem) | ApiRefusal::Scope(problem, _) => {
+                error(status(problem.status()), &problem.body())
+            }
             _ => self.plain(status(self.status())),
         };
         let headers = response.headers_mut();
         match &self {
             ApiRefusal::Rest(RestError::Unauthenticated) => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            ApiRefusal::Rest(RestError::InvalidToken(why)) => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                response.extensions_mut().insert(RefusedToken(why.clone()));
+            }
+            ApiRefusal::Scope(_, scopes) => {
+                response.extensions_mut().insert(NeededScopes(scopes.clone()));
             }
             ApiRefusal::Rest(problem) => {
                 if let Some(seconds) = problem.retry_after() {

@@ -11,15 +11,16 @@ use axum::extract::{FromRequestParts as _, RawPathParams, Request};
 use axum::response::Response;
 use axum::routing::any;
 use futures_util::future::BoxFuture;
-use http::HeaderMap;
 use http::header::ACCEPT;
 use http::request::Parts;
 use identity::{Identity, Method, Permission, Route};
 use rest::RestError;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use types::ServerId;
 
 use super::attempt::{Attempt, recorded};
+use super::challenge::{Challenge, RequestedUrl};
 use super::forward::{self, Forwarder};
 use super::principals::Principals;
 use super::refusal::{self, ApiRefusal};
@@ -36,6 +37,9 @@ use crate::http::sse;
 /// `Retry-After` while the process shuts down.
 const RESTART: Duration = Duration::from_secs(2);
 
+/// Reports of issuers that are carried out at a time.
+const SIGN_OUTS: usize = 4;
+
 /// State for every request of the address.
 pub(super) struct ApiService {
     pub(super) api: Arc<dyn Api>,
@@ -45,11 +49,14 @@ pub(super) struct ApiService {
     token_turns: TokenTurns,
     pub(super) forwarder: Forwarder,
     pub(super) recheck_every: Duration,
+    /// Permits for reports of issuers.
+    pub(super) sign_outs: Semaphore,
     /// Triggered at shutdown: new requests are refused, standing streams end.
     pub(super) draining: CancellationToken,
 }
 
 /// The owner of a valid token, with the permission for the route.
+#[derive(Clone)]
 pub(super) struct Caller {
     pub(super) identity: Identity,
     pub(super) token: String,
@@ -88,8 +95,13 @@ fn page(
         Box::pin(async move {
             let route = row_of(&rows, request.method());
             let begun = Instant::now();
-            let response = service.respond(rows, request).await;
-            let response = response.unwrap_or_else(ApiRefusal::into_response);
+            let url = RequestedUrl::of(&request, &service.guard.source(&request));
+            let challenge = Challenge::of(&*service.api, &request, url.as_ref());
+            let response = service.respond(rows, request, url).await;
+            let mut response = response.unwrap_or_else(ApiRefusal::into_response);
+            if let Some(challenge) = challenge {
+                challenge.complete(&mut response);
+            }
             service
                 .api
                 .answered(route, response.status().as_u16(), begun.elapsed());
@@ -117,6 +129,7 @@ impl ApiService {
             principals: Principals::default(),
             token_turns: TokenTurns::default(),
             recheck_every,
+            sign_outs: Semaphore::new(SIGN_OUTS),
             draining: CancellationToken::new(),
         })
     }
@@ -135,7 +148,12 @@ impl ApiService {
         surface
     }
 
-    async fn respond(self: &Arc<Self>, rows: Arc<[Route]>, request: Request) -> Result<Response, ApiRefusal> {
+    async fn respond(
+        self: &Arc<Self>,
+        rows: Arc<[Route]>,
+        request: Request,
+        url: Option<RequestedUrl>,
+    ) -> Result<Response, ApiRefusal> {
         let admitted = self.admit(rows, request).await?;
         match admitted.route {
             Route::Health => Ok(refusal::reply(ApiReply::text(200, "ok\n"))),
@@ -143,6 +161,12 @@ impl ApiService {
                 self.api.ready().await?;
                 Ok(refusal::reply(ApiReply::text(200, "ready\n")))
             }
+            Route::ResourceMetadata | Route::McpResourceMetadata | Route::SseResourceMetadata => {
+                let metadata = url.and_then(|url| self.api.resource_metadata(&url.described()));
+                let metadata = metadata.ok_or_else(no_page)?;
+                Ok(refusal::reply(ApiReply::json(200, metadata)))
+            }
+            Route::BackChannelLogout => self.sign_out(&admitted.head.headers, admitted.body).await,
             route if is_mcp(route) => self.mcp(admitted).await,
             _ => self.rest(admitted).await,
         }
@@ -164,7 +188,7 @@ impl ApiService {
             return Err(draining().into());
         }
         let parameters = parameters(&mut head).await?;
-        let caller = self.caller(route, &parameters, &head.headers).await;
+        let caller = self.caller(route, &parameters, &head).await;
         let caller = caller.inspect_err(|refusal| note_refusal(refusal, client))?;
         Ok(Admitted {
             route,
@@ -180,18 +204,23 @@ impl ApiService {
         &self,
         route: Route,
         parameters: &BTreeMap<String, String>,
-        headers: &HeaderMap,
+        head: &Parts,
     ) -> Result<Option<Caller>, ApiRefusal> {
         if route.admit(None).is_ok() {
             return Ok(None);
         }
-        let token = guard::bearer(headers).ok_or(RestError::Unauthenticated)?;
+        let token = guard::bearer(&head.headers).ok_or(RestError::Unauthenticated)?;
         let identified = self.token_turns.in_turn(token, self.api.identify(token));
         let identity = identified.await?;
         let identity = identity.ok_or(RestError::Unauthenticated)?;
+        if !identity.is_for_path(head.uri.path()) {
+            let why = "the token is for another virtual server; ask for one with this URL as its resource";
+            return Err(RestError::InvalidToken(why.to_owned()).into());
+        }
         if let Err(refusal) = route.admit(Some(&identity)) {
             let attempt = Attempt::of(route, &identity, parameters);
-            return Err(recorded(&*self.api, attempt.as_ref(), refusal.into()).await);
+            let refusal = ApiRefusal::from(refusal).with_scopes(&identity);
+            return Err(recorded(&*self.api, attempt.as_ref(), refusal).await);
         }
         let token = token.to_owned();
         Ok(Some(Caller { identity, token }))
@@ -206,6 +235,7 @@ impl ApiService {
             body,
         } = admitted;
         let identity = caller.as_ref().map(|caller| caller.identity.clone());
+        let watched = caller.clone();
         let attempt = identity
             .as_ref()
             .and_then(|identity| Attempt::of(route, identity, &parameters));
@@ -258,6 +288,7 @@ impl ApiService {
                     .into_response(),
             }
         };
+        let answering = self.while_valid(watched, answering);
         Ok(under_way(&head.extensions, place, answering).await)
     }
 
@@ -269,7 +300,10 @@ impl ApiService {
             head,
             body,
         } = admitted;
-        let Caller { identity, token } = caller.ok_or(RestError::Unauthenticated)?;
+        let caller = caller.ok_or(RestError::Unauthenticated)?;
+        let watched = caller.clone();
+        let Caller { identity, token } = caller;
+        let scoped = identity.clone();
         let server = ServerId::new(parameters.get("id").map_or("", String::as_str));
         let state = self.principals.state(&identity);
         let place = state.place()?;
@@ -306,7 +340,11 @@ impl ApiService {
             };
             Ok(watch.over(response))
         };
-        let answering = async { answering.await.unwrap_or_else(ApiRefusal::into_response) };
+        let answering = async {
+            let answered: Result<Response, ApiRefusal> = answering.await;
+            answered.unwrap_or_else(|refusal| refusal.with_scopes(&scoped).into_response())
+        };
+        let answering = self.while_valid(Some(watched), answering);
         Ok(under_way(&head.extensions, Some(place), answering).await)
     }
 }
@@ -323,7 +361,7 @@ async fn served_here(endpoint: &Arc<Endpoint>, route: Route, head: &Parts, body:
 }
 
 fn note_refusal(refusal: &ApiRefusal, client: Option<IpAddr>) {
-    if matches!(refusal, ApiRefusal::Rest(RestError::Unauthenticated)) {
+    if refusal.status() == 401 {
         guard::note_refused_token(client);
     }
 }

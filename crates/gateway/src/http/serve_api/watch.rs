@@ -7,9 +7,11 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::StreamExt as _;
 use identity::{Identity, Permission, Route};
+use rest::RestError;
 use types::ServerId;
 
-use super::serving::ApiService;
+use super::refusal::ApiRefusal;
+use super::serving::{ApiService, Caller};
 use crate::http::events::StreamKind;
 
 /// Consecutive checks without a result, after which a stream ends as if its token were revoked.
@@ -55,13 +57,13 @@ impl StreamWatch {
         };
         tokio::select! {
             () = drained => {}
-            () = self.refused() => {}
+            () = self.refused(kind) => {}
         }
     }
 
-    async fn refused(mut self) {
+    async fn refused(mut self, kind: StreamKind) {
         let mut unchecked = 0;
-        while let Some(left) = time_left(&self.identity) {
+        while let Some(left) = self.time_left(kind) {
             tokio::time::sleep(left.min(self.service.recheck_every)).await;
             match self.check().await {
                 Checked::Valid(identity) => {
@@ -70,19 +72,35 @@ impl StreamWatch {
                 }
                 Checked::Unknown if unchecked + 1 < MOST_UNCHECKED => unchecked += 1,
                 Checked::Changed => return,
-                Checked::Unknown | Checked::Refused => break,
+                Checked::Unknown | Checked::Refused => return self.forget(),
             }
         }
+        // Whoever signed on goes on with the next token.
+        if !self.identity.is_signed_on() {
+            self.forget();
+        }
+    }
+
+    fn forget(&self) {
         self.service
             .principals
             .state(&self.identity)
             .forget(&self.identity, &self.server);
     }
 
+    /// Time until the stream ends with its token; `None` once it has. An answer may take longer than the tokens of an
+    /// issuer live.
+    fn time_left(&self, kind: StreamKind) -> Option<Duration> {
+        match kind {
+            StreamKind::Answer if self.identity.is_signed_on() => Some(Duration::MAX),
+            StreamKind::Answer | StreamKind::Standing => time_left(&self.identity),
+        }
+    }
+
     async fn check(&self) -> Checked {
-        let identity = match self.service.api.identify(&self.token).await {
+        let identity = match self.service.api.recheck(&self.token, &self.identity).await {
             Ok(Some(identity)) => identity,
-            Ok(None) => return Checked::Refused,
+            Ok(None) | Err(RestError::InvalidToken(_)) => return Checked::Refused,
             Err(_) => return Checked::Unknown,
         };
         if self.route.admit(Some(&identity)).is_err() {
@@ -97,6 +115,40 @@ impl StreamWatch {
             Err(problem) if problem.retry_after().is_some() => Checked::Unknown,
             Ok(_) => Checked::Changed,
             Err(_) => Checked::Refused,
+        }
+    }
+}
+
+impl ApiService {
+    /// The answer, or a refusal as soon as the token is revoked or its user has signed out. The request is dropped then,
+    /// which ends its program.
+    pub(super) async fn while_valid(
+        &self,
+        caller: Option<Caller>,
+        answering: impl Future<Output = Response>,
+    ) -> Response {
+        let Some(caller) = caller else {
+            return answering.await;
+        };
+        tokio::select! {
+            biased;
+            response = answering => response,
+            () = self.ended(&caller) => ApiRefusal::from(RestError::Unauthenticated).into_response(),
+        }
+    }
+
+    /// Returns when the caller's token is refused, and ends the caller's conversations. While the database does not
+    /// answer, the request goes on.
+    async fn ended(&self, caller: &Caller) {
+        loop {
+            tokio::time::sleep(self.recheck_every).await;
+            let checked = self.api.recheck(&caller.token, &caller.identity).await;
+            if matches!(checked, Ok(None) | Err(RestError::InvalidToken(_))) {
+                self.principals
+                    .state(&caller.identity)
+                    .forget_all(&caller.identity);
+                return;
+            }
         }
     }
 }

@@ -50,6 +50,38 @@ fn transport(route: Route) -> Option<Transport> {
         Route::Health => transport("health", "Reports that the process answers.", &[TEXT]),
         Route::Ready => transport("ready", "Reports whether the process serves requests.", &[TEXT]),
         Route::Docs => transport("docs", "These routes as a page for people.", &["text/html"]),
+        Route::ResourceMetadata => Transport {
+            refusals: &[404],
+            ..transport(
+                "resource_metadata",
+                "Where tokens for the gateway come from (RFC 9728).",
+                &[JSON],
+            )
+        },
+        Route::McpResourceMetadata => Transport {
+            refusals: &[404],
+            ..transport(
+                "mcp_resource_metadata",
+                "Where tokens for a virtual server come from (RFC 9728).",
+                &[JSON],
+            )
+        },
+        Route::SseResourceMetadata => Transport {
+            refusals: &[404],
+            ..transport(
+                "sse_resource_metadata",
+                "The same for the older transport.",
+                &[JSON],
+            )
+        },
+        Route::BackChannelLogout => Transport {
+            refusals: &[400, 404],
+            ..transport(
+                "back_channel_logout",
+                "Takes an issuer's report that a user has signed out (OpenID Connect Back-Channel Logout).",
+                &[TEXT],
+            )
+        },
         Route::OpenApi => transport("openapi", "This document.", &[JSON]),
         Route::Metrics => transport(
             "metrics",
@@ -142,7 +174,13 @@ fn operation(route: Route, transport: Transport) -> OperationBuilder {
 
 fn content(route: Route, kind: &str) -> Content {
     let schema = match (kind, route) {
-        (JSON, Route::OpenApi) => named("JsonObject"),
+        (
+            JSON,
+            Route::OpenApi
+            | Route::ResourceMetadata
+            | Route::McpResourceMetadata
+            | Route::SseResourceMetadata,
+        ) => named("JsonObject"),
         (JSON, _) => named("RpcAnswer"),
         _ => ObjectBuilder::new()
             .schema_type(SchemaType::Type(Type::String))

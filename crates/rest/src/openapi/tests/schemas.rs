@@ -163,6 +163,7 @@ fn answers_about_runs_are_described() {
         server_id: "s1".to_owned(),
         session_id: None,
         user_email: "ann@example.com".to_owned(),
+        client: Some("agent builder".to_owned()),
         language: "python".to_owned(),
         code_hash: "00".repeat(32),
         status: RunStatus::Blocked,
@@ -176,6 +177,7 @@ fn answers_about_runs_are_described() {
     check("RunView", &run);
     check("RunMetrics", metrics);
     let bare = RunView {
+        client: None,
         metrics: None,
         finished_at: None,
         ..run

@@ -101,6 +101,10 @@ async fn an_older_database_has_no_saved_values_until_the_first_save() {
     let world = World::new();
     world.with_one_memory().await;
     for statement in [
+        "DROP TABLE issuer_accounts",
+        "DROP TABLE sign_ons",
+        "DROP TABLE sign_outs",
+        "DROP TABLE sign_out_reports",
         "DROP TABLE sink_positions",
         "DROP TABLE sinks",
         "DROP INDEX runs_by_number",

@@ -351,15 +351,15 @@ async fn a_cancellation_during_the_count_returns_the_result() {
     let over = async {
         loop {
             let listed = test_support::run(&codeyard, &["runs", "--json"], "").await;
-            if listed.out.contains("status") && !listed.out.contains("running") {
-                return listed;
+            // A process that a busy machine keeps from its lease looks interrupted for a while.
+            if listed.out.contains("completed") {
+                return;
             }
         }
     };
-    let listed = tokio::time::timeout(Duration::from_secs(120), over)
+    tokio::time::timeout(Duration::from_secs(120), over)
         .await
         .unwrap();
-    assert!(listed.out.contains("completed"), "{listed:?}");
     let pid = Pid::from_raw(i32::try_from(run.id().unwrap()).unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
     let ended = run.wait_with_output().await.unwrap();

@@ -8,6 +8,7 @@ mod call;
 mod examples;
 mod generate;
 mod help;
+mod keys;
 mod learned;
 mod login;
 mod records;
@@ -39,6 +40,7 @@ pub use audit::{AuditCommand, ListAudit, VerifyAudit};
 pub use call::CallArguments;
 pub use generate::GenerateArguments;
 pub use help::{command, explain, with_shared_options};
+pub use keys::{KeysCommand, RotateKeys};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use records::{MoveRecords, RecordsCommand};
@@ -120,6 +122,9 @@ pub enum Command {
     /// List administrative changes on `serve`, and verify the list
     #[command(subcommand, after_help = audit::HELP)]
     Audit(AuditCommand),
+    /// Change the keys that encrypt recordings of runs
+    #[command(subcommand, after_help = keys::HELP)]
+    Keys(KeysCommand),
     /// Run a program as a client's model would
     #[command(after_help = examples::RUN_HELP)]
     Run(RunArguments),

@@ -11,6 +11,7 @@ mod doctor;
 mod help;
 mod import;
 mod install;
+mod keys;
 mod listener;
 mod login;
 mod logout;
@@ -48,6 +49,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::User(command) => block_on(accounts::user(&context, &command)),
         Command::Team(command) => block_on(accounts::team(&context, &command)),
         Command::Audit(command) => block_on(audit::run(&context, &command)),
+        Command::Keys(command) => block_on(keys::run(&context, &command)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),

@@ -56,12 +56,37 @@ pub enum KeyError {
     /// The file or the variable is empty.
     #[error("{0} holds no key; make one with `head -c 32 /dev/urandom | base64`")]
     Empty(String),
+    /// Another process changes the file.
+    #[error("another process rotates the keys in {file}; run the command again when it has ended", file = .0.display())]
+    Busy(PathBuf),
     /// The system has no random numbers.
     #[error("the system gives no random numbers")]
     NoRandomness,
     /// More than 64 GiB.
     #[error("the text is too long to encrypt")]
     TooLong,
+}
+
+/// Changes whenever the key file is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileState {
+    inode: u64,
+    changed_s: i64,
+    changed_ns: i64,
+}
+
+// === impl FileState ===
+
+impl FileState {
+    /// Of the key file in this directory; `None` if it is missing.
+    pub fn of(directory: &Path) -> Option<FileState> {
+        let found = fs::metadata(directory.join(KEY_FILE)).ok()?;
+        Some(FileState {
+            inode: found.ino(),
+            changed_s: found.ctime(),
+            changed_ns: found.ctime_nsec(),
+        })
+    }
 }
 
 // === impl DataKeys ===
@@ -126,7 +151,7 @@ fn create(directory: &Path, file: &Path) -> Result<(), KeyError> {
     written.and(removed).map_err(failed)
 }
 
-fn write(file: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(file: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut opened = options.write(true).create_new(true).mode(0o600).open(file)?;
     opened.write_all(text.as_bytes())?;

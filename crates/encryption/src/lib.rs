@@ -5,9 +5,13 @@
 
 mod key;
 mod key_file;
+mod rotation;
 mod sealed;
 
+pub use key_file::FileState;
 pub use key_file::{DATA_KEY_VARIABLE, KEY_FILE, KeyError};
+pub use rotation::KeyRotation;
+pub use sealed::{KeyMark, MARK};
 
 use key::DataKey;
 use sealed::{NONCE, Sealed};
@@ -41,6 +45,12 @@ impl DataKeys {
         let nonce = key::random::<NONCE>()?;
         let key = &self.current;
         Ok(Sealed::new(key.id(), nonce, key.encrypt(nonce, context, text)?).into_bytes())
+    }
+
+    /// The marks of all keys, the newest first.
+    pub fn marks(&self) -> Vec<KeyMark> {
+        let keys = std::iter::once(&self.current).chain(&self.older);
+        keys.map(|key| KeyMark::new(key.id())).collect()
     }
 
     /// Decrypts what [`DataKeys::seal`] returned for the same context.

@@ -7,12 +7,39 @@ pub(crate) const NONCE: usize = 12;
 
 const VERSION: u8 = 1;
 
+/// Bytes of a [`KeyMark`].
+pub const MARK: usize = 1 + KEY_ID;
+
+/// How every text begins that one key has encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyMark([u8; MARK]);
+
 /// The parts of a sealed text.
 #[derive(Debug)]
 pub(crate) struct Sealed<C> {
     pub(crate) key: [u8; KEY_ID],
     pub(crate) nonce: [u8; NONCE],
     pub(crate) content: C,
+}
+
+// === impl KeyMark ===
+
+impl KeyMark {
+    pub(crate) fn new(key: [u8; KEY_ID]) -> KeyMark {
+        let mut mark = [VERSION; MARK];
+        mark[1..].copy_from_slice(&key);
+        KeyMark(mark)
+    }
+
+    /// Of a sealed text, or of its beginning; `None` if it is too short.
+    pub fn of(sealed: &[u8]) -> Option<KeyMark> {
+        sealed.first_chunk().copied().map(KeyMark)
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 // === impl Sealed ===

@@ -1,11 +1,11 @@
 //! Keeps recordings of runs, encrypted, and opens them again.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use encryption::{DataKeys, KeyError, OpenError};
+use encryption::{DataKeys, FileState, KeyError, OpenError};
 use replay::{RecordingError, RunRecording};
 use store::{Database, Recordings, Records, StoredRecording, Trouble};
 use types::{Principal, RunId};
@@ -23,12 +23,19 @@ pub(crate) struct RunRecordings {
     keys: Arc<KeySource>,
 }
 
-/// Where the keys are; they are read at the first use, because a start that needs none reads no file.
+/// Where the keys are. They are read at the first use, because a start that needs none reads no file, and again when
+/// the file was replaced.
 struct KeySource {
     directory: PathBuf,
     /// The value of the variable.
     variable: Option<String>,
-    keys: OnceLock<Result<DataKeys, Arc<KeyError>>>,
+    keys: Mutex<Option<ReadKeys>>,
+}
+
+/// The keys, with the state of their file when they were read.
+struct ReadKeys {
+    file: Option<FileState>,
+    keys: Result<Arc<DataKeys>, Arc<KeyError>>,
 }
 
 /// Why a run cannot be repeated.
@@ -77,7 +84,7 @@ impl RunRecordings {
             keys: Arc::new(KeySource {
                 directory,
                 variable,
-                keys: OnceLock::new(),
+                keys: Mutex::default(),
             }),
         }
     }
@@ -158,17 +165,33 @@ impl RunRecordings {
 }
 
 /// Binds a recording to its run and to who asked for it.
-fn context(run: &RunId, principal: &Principal) -> String {
+pub(crate) fn context(run: &RunId, principal: &Principal) -> String {
     format!("run {run} of {principal}")
 }
 
 // === impl KeySource ===
 
 impl KeySource {
-    fn get(&self) -> Result<&DataKeys, Arc<KeyError>> {
-        let keys = self
-            .keys
-            .get_or_init(|| DataKeys::load(&self.directory, self.variable.as_deref()).map_err(Arc::new));
-        keys.as_ref().map_err(Arc::clone)
+    fn get(&self) -> Result<Arc<DataKeys>, Arc<KeyError>> {
+        let mut read = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that was removed meanwhile changes nothing: a new key would open nothing.
+        let file = match self.variable {
+            Some(_) => None,
+            None => FileState::of(&self.directory),
+        };
+        if let Some(read) = &*read
+            && (file.is_none() || file == read.file)
+        {
+            return read.keys.clone();
+        }
+        let keys = DataKeys::load(&self.directory, self.variable.as_deref());
+        let keys = keys.map(Arc::new).map_err(Arc::new);
+        // The first reading may have made the file.
+        let file = file.or_else(|| FileState::of(&self.directory));
+        *read = Some(ReadKeys {
+            file,
+            keys: keys.clone(),
+        });
+        keys
     }
 }

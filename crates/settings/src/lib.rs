@@ -26,4 +26,4 @@ pub use file::{
 };
 pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_gateway, load_settings_only};
 pub use origins::{ValueWithOrigin, paths, values_with_origins};
-pub use parts::{Parts, Program, bridge_sources, python_settings, typescript_settings};
+pub use parts::{Parts, Program, bridge_sources, data_key, python_settings, typescript_settings};

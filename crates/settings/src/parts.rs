@@ -157,11 +157,7 @@ impl Loaded {
             false => Vec::new(),
         };
         let require = policy.require;
-        // A variable that is not text is a key that nobody wrote: the part that needs it reports it.
-        let data_key = match env.var(DATA_KEY_VARIABLE) {
-            Ok(value) => value.filter(|value| !value.trim().is_empty()),
-            Err(_) => Some(String::new()),
-        };
+        let data_key = data_key(env);
         Parts {
             data_dir: self.data_dir.clone(),
             upstream: upstream::HubConfig {
@@ -210,6 +206,15 @@ impl Loaded {
             tools: tools.directories,
             policy,
         }
+    }
+}
+
+/// The keys of recordings that the variable holds; `None` if it is unset or empty.
+pub fn data_key(env: &dyn Environment) -> Option<String> {
+    match env.var(DATA_KEY_VARIABLE) {
+        Ok(value) => value.filter(|value| !value.trim().is_empty()),
+        // A text that is no key: whoever needs the keys reports it.
+        Err(_) => Some(String::new()),
     }
 }
 

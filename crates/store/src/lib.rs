@@ -78,7 +78,7 @@ pub use queue::RecordsQueue;
 pub use rate_windows::RateWindows;
 pub use reader::{CallView, EventView, Filter, Opened, Reader, RunDeeds, RunDetail, RunView};
 pub use record::{RunRecord, SessionRecord};
-pub use recordings::{Recordings, StoredRecording};
+pub use recordings::{KEY_CHARACTERS, Recordings, SealedRecording, StoredRecording};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, FILE_DENIED, Front, RUN_REFUSED, Refused, Searched};
 pub use saved::Saved;

@@ -1,5 +1,7 @@
 //! Recordings of runs, which only the caller can decrypt.
 
+mod rotation;
+
 use std::sync::Arc;
 
 use types::{Principal, RunId, ServerId};
@@ -28,6 +30,23 @@ pub struct StoredRecording {
     pub sealed: Option<String>,
 }
 
+/// A recording as it is stored, with what its text is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedRecording {
+    /// The run.
+    pub run: RunId,
+    /// Who asked for the run.
+    pub principal: Principal,
+    /// In base64.
+    pub sealed: String,
+}
+
+/// Characters of a sealed text that tell its key, in base64.
+pub const KEY_CHARACTERS: usize = 12;
+
+/// Recordings are read in pages of this size; each may have some megabytes.
+const PAGE: usize = 16;
+
 // === impl Recordings ===
 
 impl Recordings {
@@ -54,6 +73,42 @@ impl Recordings {
     pub async fn earlier(&self, run: &RunId) -> Result<Vec<RunId>, Trouble> {
         let found = self.slot.read(async |connection| before(connection, run).await);
         found.await
+    }
+
+    /// A page of the recordings that do not begin with `key`, in the order of their runs, after a run.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn of_other_keys(
+        &self,
+        key: &str,
+        after: Option<&RunId>,
+    ) -> Result<Vec<SealedRecording>, Trouble> {
+        let found = self
+            .slot
+            .read(async |connection| rotation::of_other_keys(connection, key, after).await);
+        found.await
+    }
+
+    /// Replaces a recording's text, unless it has changed or is gone; returns whether it did.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn replace(&self, old: &SealedRecording, sealed: &str) -> Result<bool, Trouble> {
+        let replaced = self
+            .slot
+            .write(async |connection| rotation::replace(connection, old, sealed).await);
+        replaced.await
+    }
+
+    /// How the recordings begin, each beginning once.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn keys_in_use(&self) -> Result<Vec<String>, Trouble> {
+        self.slot
+            .read(async |connection| rotation::keys_in_use(connection).await)
+            .await
     }
 
     /// Closes the database. A later call opens it again.
@@ -92,14 +147,17 @@ async fn before(connection: &mut Connection, run: &RunId) -> Result<Vec<RunId>, 
         .collect()
 }
 
-fn read(row: &SqlRow) -> Result<StoredRecording, sqlx::Error> {
+fn principal(row: &SqlRow) -> Result<Principal, sqlx::Error> {
     let principal: String = row.get("principal")?;
-    let principal = principal.parse().map_err(|error| sqlx::Error::ColumnDecode {
+    principal.parse().map_err(|error| sqlx::Error::ColumnDecode {
         index: "principal".to_owned(),
         source: Box::<types::BadPrincipal>::new(error),
-    })?;
+    })
+}
+
+fn read(row: &SqlRow) -> Result<StoredRecording, sqlx::Error> {
     Ok(StoredRecording {
-        principal,
+        principal: principal(row)?,
         server: row.get::<Option<String>>("virtual_server")?.map(ServerId::new),
         asked_ms: row.get("asked_ms")?,
         sealed: row.get("sealed")?,

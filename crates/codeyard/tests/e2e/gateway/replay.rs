@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::actors::{ADMIN, AL2, ALICE, ANA, Actor, VIC};
@@ -123,6 +125,70 @@ async fn recordings_are_encrypted_and_need_their_key() {
     let gateway = gateway.restart().await;
     let lost = (400, "its key is not among the keys of this installation");
     check_refused(&gateway, &ADMIN, (&id, &first), lost).await;
+}
+
+/// The number of keys in the gateway's file.
+fn keys(gateway: &Gateway) -> usize {
+    let file = gateway.codeyard.data_directory().join("data.key");
+    fs::read_to_string(file).unwrap().lines().count()
+}
+
+#[tokio::test]
+async fn keys_are_rotated_under_a_running_gateway() {
+    let gateway = Gateway::with_stub().await;
+    let id = gateway.cs_a(&json!({})).await;
+    let mut recorded = Vec::new();
+    let check = async |recorded: &[String]| {
+        for (number, run) in recorded.iter().enumerate() {
+            let again = repeat(&gateway, &ALICE, &id, run).await;
+            assert_eq!(again["output"], format!("{number}\n"), "{again}");
+        }
+    };
+    for number in 0..5 {
+        recorded.push(run(&gateway, &ALICE, &id, &format!("print({number})")).await);
+    }
+    check(&recorded[..1]).await;
+    // The list waits until all is written.
+    runs(&gateway, &ALICE, &id).await;
+    let rotated = gateway.command(&["keys", "rotate"]).await;
+    assert!(
+        rotated.code == 0 && rotated.out.contains("encrypted again: 6 recordings"),
+        "{rotated:?}"
+    );
+    assert_eq!(keys(&gateway), 2, "the replaced key stays");
+    check(&recorded[..2]).await;
+    recorded.push(run(&gateway, &ALICE, &id, "print(5)").await);
+    runs(&gateway, &ALICE, &id).await;
+    let rotated = gateway.command(&["keys", "rotate", "--json"]).await;
+    let rotated: Value = serde_json::from_str(&rotated.out).unwrap();
+    // Six runs, and three that were repeated.
+    let told = (
+        &rotated["encrypted"],
+        &rotated["unreadable"],
+        &rotated["removed_keys"],
+    );
+    assert_eq!(told, (&json!(9), &json!(0), &json!(1)), "{rotated}");
+    assert_eq!(keys(&gateway), 2);
+    check(&recorded).await;
+}
+
+#[tokio::test]
+async fn keys_of_the_variable_are_rotated_by_their_order() {
+    let [old, new] = [1_u8, 2].map(|byte| STANDARD.encode([byte; 32]));
+    let gateway = Gateway::start(installation().env("CODEYARD_DATA_KEY", &old)).await;
+    let id = gateway.cs_a(&json!({})).await;
+    let first = run(&gateway, &ALICE, &id, "print(1)").await;
+    let both = format!("{new} {old}");
+    let gateway = gateway.restart_with("CODEYARD_DATA_KEY", &both).await;
+    let rotated = gateway.command(&["keys", "rotate"]).await;
+    let told = [
+        "encrypted again: 1 recording",
+        "no longer needed: key 2 of CODEYARD_DATA_KEY",
+    ];
+    assert!(told.iter().all(|told| rotated.out.contains(told)), "{rotated:?}");
+    let gateway = gateway.restart_with("CODEYARD_DATA_KEY", &new).await;
+    let again = repeat(&gateway, &ALICE, &id, &first).await;
+    assert_eq!(again["output"], "1\n", "{again}");
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ pub enum KeyError {
     TooLong,
 }
 
-/// Changes whenever the key file is replaced.
+/// Identifies a version of the key file: differs after every change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileState {
     inode: u64,

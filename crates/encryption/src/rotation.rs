@@ -11,11 +11,11 @@ use crate::key::{self, KEY};
 use crate::key_file::{KEY_FILE, KeyError, write};
 use crate::{DataKeys, KeyMark};
 
-/// The keys of the first lines that stay even if nothing needs them: the newest, and the one before, with which running
-/// processes may encrypt for a moment longer.
+/// Number of keys that always stay: the newest, and the one before it, with which running
+/// processes may still encrypt for a moment.
 const KEPT: usize = 2;
 
-/// The key file while no other process changes it. Readers are never locked out.
+/// Exclusive right to change the key file. Other processes can still read it.
 #[derive(Debug)]
 pub struct KeyRotation {
     directory: PathBuf,
@@ -44,7 +44,7 @@ impl KeyRotation {
         }
     }
 
-    /// Writes a new key before the others; from now on, every process encrypts with it.
+    /// Adds a new key as the first one. From now on, every process encrypts with it.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -86,7 +86,7 @@ impl KeyRotation {
         Ok(keys.filter(|key| !key.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Whoever reads the file sees all old lines or all new ones.
+    /// Replaces the file atomically.
     fn replace(&self, lines: &[String]) -> Result<(), KeyError> {
         let suffix = u64::from_le_bytes(key::random()?);
         let new = self.directory.join(format!("{KEY_FILE}.{suffix:016x}"));

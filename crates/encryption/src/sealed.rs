@@ -10,7 +10,7 @@ const VERSION: u8 = 1;
 /// Bytes of a [`KeyMark`].
 pub const MARK: usize = 1 + KEY_ID;
 
-/// How every text begins that one key has encrypted.
+/// The first bytes of every text that a key has encrypted: the version and the key's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyMark([u8; MARK]);
 

@@ -15,7 +15,7 @@ use claims::{agent_of, has_value, is_elsewhere, place, scopes_of, text};
 
 pub use refusal::SignOnRefusal;
 
-/// What the operator makes of an issuer's claims.
+/// The operator's rules for an issuer's claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignOnRules {
     /// The claim with the user's address.
@@ -24,7 +24,7 @@ pub struct SignOnRules {
     pub new_users: NewUsers,
     /// Whether users whom an administrator created may sign on.
     pub existing_users: ExistingUsers,
-    /// The role outside of teams of whom no rule gives one.
+    /// Role outside of teams for users to whom no rule gives one.
     pub role: Role,
     /// Roles and memberships by claims.
     pub claims: Vec<ClaimRule>,
@@ -34,7 +34,7 @@ pub struct SignOnRules {
     pub agents: Option<BTreeSet<String>>,
 }
 
-/// What becomes of users who are not stored.
+/// What happens when a user who does not exist signs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewUsers {
     /// They are created.
@@ -43,10 +43,10 @@ pub enum NewUsers {
     Refuse,
 }
 
-/// What becomes of stored users who are no account of an issuer yet.
+/// What happens when an account has the address of an existing user who is bound to no account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExistingUsers {
-    /// The first account with a user's address becomes the user, with the user's role, tokens and files.
+    /// The account is bound to the user, and gets the user's role, tokens and files.
     Link,
     /// They are refused.
     Refuse,
@@ -85,7 +85,7 @@ pub struct SignOn {
     pub client: String,
     /// The agent that acts for the user.
     pub agent: Option<String>,
-    /// The name of the user here.
+    /// The user's address, which names the user in this gateway.
     pub email: Email,
     /// The role outside of teams; `None` if no rule gives one, or the token leaves the claims out.
     pub role: Option<Role>,
@@ -145,7 +145,7 @@ impl SignOnRules {
     fn email(&self, claims: &Map<String, Value>) -> Result<Email, SignOnRefusal> {
         let address = text(claims, &self.user_claim);
         let address = address.ok_or_else(|| SignOnRefusal::NoClaim(self.user_claim.clone()))?;
-        // Whoever may write any address at an issuer would be whom they like here.
+        // Otherwise anyone who can enter any address at the issuer could sign on as any user.
         if is_unverified(claims) {
             return Err(SignOnRefusal::Unverified);
         }
@@ -207,7 +207,7 @@ fn is_unverified(claims: &Map<String, Value>) -> bool {
     }
 }
 
-/// The roles of teams are a chain.
+/// The role with more permissions; each team role includes the ones below it.
 fn greater(one: Role, other: Role) -> Role {
     match one.permissions().covers(other.permissions()) {
         true => one,

@@ -26,15 +26,15 @@ pub enum Algorithm {
     EdDsa,
 }
 
-/// An algorithm that no issuer may use here.
+/// Why an algorithm is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadAlgorithm {
-    /// Whoever can check such a signature can also make one, or nothing is signed at all.
+    /// `none`, or symmetric: whoever can verify such a signature can also forge it.
     #[error(
         "`{0}` proves nothing about who made a token; name algorithms with public keys, such as \"RS256\""
     )]
     NotAsymmetric(String),
-    /// Not known here.
+    /// The name is unknown.
     #[error("unknown algorithm `{0}`; known are {known}", known = names())]
     Unknown(String),
 }

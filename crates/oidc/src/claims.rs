@@ -1,4 +1,4 @@
-//! The claims that every token must have, whoever its user is.
+//! Checks the standard claims of tokens: type, audience and times.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use crate::token::Header;
 use crate::{IssuerConfig, TokenError};
 
-/// The member of `events` that makes a token one of a sign-out.
+/// The member of `events` that marks a logout token.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// A logout token without an end is accepted for this long.
+/// A logout token without `exp` is accepted for this long.
 const LOGOUT_AGE: i64 = 120;
 
-/// Longest time from the beginning of an access token to its end, in seconds: 90 days.
+/// Longest lifetime of an access token (`exp - iat`), in seconds: 90 days.
 const MAX_LIFE: i64 = 90 * 24 * 60 * 60;
 
 /// Claims of access tokens that no standard gives to ID tokens.
@@ -32,7 +32,7 @@ pub struct LogoutClaims {
     pub id: String,
     /// Claim `iat`, in milliseconds since 1970: later tokens are of later sessions.
     pub issued_ms: i64,
-    /// When a repetition is refused anyway, in milliseconds since 1970.
+    /// When the token expires, in milliseconds since 1970; it need not be remembered any longer.
     pub until_ms: i64,
 }
 
@@ -129,7 +129,7 @@ fn is_access(header: &Header, claims: &Map<String, Value>) -> bool {
     is_typed || is_bearer.is_some() || ACCESS_CLAIMS.iter().any(|name| claims.contains_key(*name))
 }
 
-/// Checks that the token ends, and not too long after its beginning.
+/// Checks that the token has an end, within the longest lifetime.
 fn check_life(claims: &Map<String, Value>) -> Result<(), TokenError> {
     let end = time(claims, "exp")?.ok_or(TokenError::Time("exp"))?;
     let issued = time(claims, "iat")?.ok_or(TokenError::Time("iat"))?;

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::Algorithm;
 
-/// Longest difference of clocks that an operator may allow.
+/// Largest `leeway` that the settings accept.
 pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
 /// One issuer whose tokens admit users.
@@ -24,24 +24,24 @@ pub struct IssuerConfig {
     pub algorithms: Vec<Algorithm>,
     /// Where its keys are; `None` to ask its discovery document.
     pub jwks_uri: Option<String>,
-    /// Difference of clocks that is no mistake.
+    /// Tolerated difference between the issuer's clock and ours.
     pub leeway: Duration,
     /// From claims to users.
     pub rules: SignOnRules,
 }
 
-/// An address that no issuer may have.
+/// Why a URL cannot be an issuer's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadIssuer {
-    /// The text is no address of a server.
+    /// The text is not an HTTP or HTTPS URL.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Anyone on the network could replace the keys.
+    /// Plain HTTP to another machine: anyone on the network could replace the keys.
     #[error(
         "is plain HTTP, so that anyone on the network can replace its keys; write https:// (http:// is for this machine only)"
     )]
     PlainHttp,
-    /// RFC 8414 forbids both.
+    /// The URL has a query or a fragment, which RFC 8414 forbids.
     #[error("has a query or a fragment; leave both out")]
     Query,
 }

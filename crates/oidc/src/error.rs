@@ -6,7 +6,7 @@ pub enum TokenError {
     /// The text is not a signed token.
     #[error("the token is not a signed JWT")]
     Malformed,
-    /// The header asks for what is not known here, which RFC 7515 forbids to ignore.
+    /// The header has a `crit` extension that is not supported; RFC 7515 forbids ignoring it.
     #[error("the token's header has critical extensions (`crit`)")]
     Critical,
     /// `none`, a symmetric algorithm, or one that the operator does not list.
@@ -18,16 +18,16 @@ pub enum TokenError {
     /// The body of a logout request is another kind of token.
     #[error("the token is not a logout token")]
     NotLogout,
-    /// Only its holder could use the token, and a bearer proves nothing about that.
+    /// The token is bound to a key (`cnf`), and a bearer does not prove that it has the key.
     #[error("the token is bound to a key (`cnf`); only bearer tokens are accepted")]
     Bound,
-    /// No issuer of the settings.
+    /// The issuer is not in the settings.
     #[error("the token's issuer is not accepted")]
     Issuer,
     /// The issuer has no such key, or the key does not fit.
     #[error("the token's key is not one of the issuer's keys")]
     Key,
-    /// Somebody else signed, or somebody changed the token.
+    /// The signature does not match: another key signed, or the token was changed.
     #[error("the token's signature is wrong")]
     Signature,
     /// The token is for another service.
@@ -42,7 +42,7 @@ pub enum TokenError {
     /// The end has passed.
     #[error("the token expired {0} s ago")]
     Expired(i64),
-    /// The end is too long after the beginning: whoever steals the token could use it for as long.
+    /// The lifetime is too long: a stolen token could be used until its end.
     #[error(
         "the token is valid for more than 90 days; set a shorter lifetime of access tokens at the issuer"
     )]

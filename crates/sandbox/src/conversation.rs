@@ -41,8 +41,8 @@ use turn::Turn;
 
 /// CPU time for an interrupted program to stop.
 const GRACE: Duration = Duration::from_millis(50);
-/// Interruptions in a row that find the program waiting for something else than a processor, until the host kills it:
-/// 50 ms. They are counted, not timed, because a busy machine delays the host as well as the program.
+/// The host kills a program after this many interruptions in a row at which it did not want a processor:
+/// 50 ms. Interruptions are counted because a busy machine delays the host as well as the program.
 const IDLE_NUDGES: u32 = 5;
 /// Maximum total time for an interrupted program to stop on a busy machine.
 const MOST_GRACE: Duration = Duration::from_secs(2);

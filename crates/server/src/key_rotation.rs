@@ -9,28 +9,28 @@ use store::{Database, Recordings, SealedRecording, Trouble};
 
 use crate::run_recordings::context;
 
-/// What a rotation has done.
+/// The result of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RotatedKeys {
-    /// Recordings that the first key encrypts now, and another did before.
+    /// Number of recordings that were encrypted again with the first key.
     pub encrypted: u64,
-    /// Recordings that none of the keys decrypts, and that stay as they are.
+    /// Number of recordings that no key decrypts. They stay as they are.
     pub unreadable: u64,
-    /// What became of the keys.
+    /// Changes of the keys.
     pub keys: KeysAfter,
 }
 
 /// The keys after a rotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeysAfter {
-    /// The key file has a new first key, and lost this many that nothing needs.
+    /// The key file has a new first key.
     InFile {
-        /// Keys that were removed.
+        /// Number of removed keys, which nothing needs.
         removed: usize,
     },
-    /// The variable stays as it is; these of its keys, counted from 1, are not needed any more.
+    /// The keys are in the variable, which only the operator can change.
     InVariable {
-        /// Their places in the variable.
+        /// Positions, from 1, of keys that nothing needs.
         unneeded: Vec<usize>,
     },
 }
@@ -140,11 +140,11 @@ async fn needed(table: &Recordings) -> Result<Vec<KeyMark>, Trouble> {
     Ok(marks.collect())
 }
 
-/// How texts of a key begin in the database.
+/// The first characters of texts that this key has encrypted, as they are stored.
 fn written(mark: &KeyMark) -> String {
     STANDARD.encode(mark.as_bytes())
 }
 
-// Without a remainder, the first characters of a text are those of its mark.
+// Base64 turns three bytes into four characters, so the characters of a mark hold only the mark.
 const _: () =
     assert!(encryption::MARK.is_multiple_of(3) && encryption::MARK / 3 * 4 == store::KEY_CHARACTERS);

@@ -41,10 +41,10 @@ pub struct SealedRecording {
     pub sealed: String,
 }
 
-/// Characters of a sealed text that tell its key, in base64.
+/// Number of first characters of a sealed text in base64 that identify its key.
 pub const KEY_CHARACTERS: usize = 12;
 
-/// Recordings are read in pages of this size; each may have some megabytes.
+/// Recordings in a page; each may have some megabytes.
 const PAGE: usize = 16;
 
 // === impl Recordings ===
@@ -75,7 +75,7 @@ impl Recordings {
         found.await
     }
 
-    /// A page of the recordings that do not begin with `key`, in the order of their runs, after a run.
+    /// The next recordings after a run, ordered by run, that another key than `key` has encrypted.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -101,7 +101,7 @@ impl Recordings {
         replaced.await
     }
 
-    /// How the recordings begin, each beginning once.
+    /// The keys of all recordings, as their first [`KEY_CHARACTERS`] characters.
     ///
     /// # Errors
     /// If the database cannot be read.

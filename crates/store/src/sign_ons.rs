@@ -62,7 +62,7 @@ impl SignOns {
             .await
     }
 
-    /// Makes a stored user this account of the issuer, unless one of them is bound already.
+    /// Binds a stored user to this account of the issuer, unless one of them is bound already.
     ///
     /// # Errors
     /// If the database cannot be written.

@@ -133,7 +133,7 @@ impl GatewayApi {
     }
 }
 
-/// The user's name here.
+/// The user's principal in this gateway.
 fn principal(sign_on: &SignOn) -> Result<Principal, RestError> {
     identity::user(&TenantId::new(TENANT), sign_on.email.as_str()).map_err(|bad| unavailable(&bad))
 }
@@ -160,7 +160,7 @@ fn has_newer(state: &SignOnState, sign_on: &SignOn) -> bool {
     matches!(state.account, IssuerAccount::Own { followed_ms } if followed_ms > sign_on.issued_ms)
 }
 
-/// A token that proves nothing. The log names it too, because its client shows little.
+/// The refusal of an invalid token. It is logged as well, because many clients do not show the reason.
 fn refused(why: TokenError) -> RestError {
     match why {
         TokenError::NoKeys => RestError::Unavailable {

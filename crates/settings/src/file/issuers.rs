@@ -27,13 +27,13 @@ const KEYS: [&str; 13] = [
     "claims",
 ];
 
-/// A token is compared with each.
+/// Most issuers.
 const MAX: usize = 16;
 
-/// Of lists within an issuer.
+/// Most entries of a list.
 const MAX_LIST: usize = 1000;
 
-/// In bytes, of one text.
+/// Longest text, in bytes.
 const MAX_TEXT: usize = 2048;
 
 const LEEWAY: Duration = Duration::from_secs(30);
@@ -49,7 +49,7 @@ struct WrittenIssuer {
     rules: SignOnRules,
 }
 
-/// All issuers without mistakes; the mistakes of all.
+/// Reads all issuers, and collects the mistakes of all.
 pub(super) fn read(value: &Value<'_>, diagnostics: &mut Diagnostics) -> Vec<IssuerConfig> {
     let Some(tables) = value.tables() else {
         diagnostics.mistake(

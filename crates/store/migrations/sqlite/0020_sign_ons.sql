@@ -1,6 +1,7 @@
 -- Users who signed on at an issuer, without their tokens.
 
--- Which account of an issuer each user is. A row ends only with its user, so that nobody gets the user by an address.
+-- Binds each user to one account of an issuer. The row lives as long as the user, so that no other account with the
+-- same address becomes the user.
 CREATE TABLE issuer_accounts (
     tenant      TEXT   NOT NULL,
     email       TEXT   NOT NULL,
@@ -14,7 +15,7 @@ CREATE TABLE issuer_accounts (
     FOREIGN KEY (tenant, email) REFERENCES users (tenant, email) ON DELETE CASCADE
 );
 
--- One row a session of a client. Rows are removed some time after their last token has expired.
+-- One row for each client in a user's session. Rows are removed 90 days after their last token has expired.
 CREATE TABLE sign_ons (
     -- Names the sign-on in records, and as the maker of API tokens.
     id         TEXT   PRIMARY KEY,
@@ -28,7 +29,7 @@ CREATE TABLE sign_ons (
     -- Of the newest token, by the issuer's clock.
     issued_ms  BIGINT NOT NULL,
     expires_ms BIGINT NOT NULL,
-    -- Since when the issuer says that the session has ended.
+    -- When the issuer reported the end of the session.
     ended_ms   BIGINT,
     FOREIGN KEY (tenant, email) REFERENCES users (tenant, email) ON DELETE CASCADE
 );

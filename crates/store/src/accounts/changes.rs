@@ -35,7 +35,7 @@ impl AccountChanges<'_> {
             .await
     }
 
-    /// Creates a user who is an account of an issuer.
+    /// Creates a user bound to an account of an issuer.
     pub async fn create_signed_on(
         self,
         user: &Principal,

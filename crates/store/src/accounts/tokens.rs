@@ -103,7 +103,7 @@ async fn check_maker(
     tenant: &TenantId,
     maker: &TokenId,
 ) -> Result<(), AccountFault> {
-    // Until this transaction ends, no report ends the sign-on: it would miss the new token.
+    // Keeps a report from ending the sign-on before the new token is stored, which the report would miss.
     let lock = match connection.is_postgres() {
         true => " FOR SHARE",
         false => "",

@@ -26,7 +26,7 @@ pub(super) async fn end(connection: &mut Connection, report: SignOut<'_>) -> Res
          ON CONFLICT (issuer, subject, session) DO UPDATE SET issued_ms = excluded.issued_ms \
          WHERE sign_outs.issued_ms < excluded.issued_ms";
     connection.execute(of(sql.to_owned(), report)).await?;
-    // First, because it waits for a token that is being made with one of the sign-ons.
+    // Comes first: on Postgres it waits for transactions that make a token with one of these sign-ons.
     let end = format!("UPDATE sign_ons SET ended_ms = {now} WHERE ended_ms IS NULL AND {ENDED}");
     let sign_ons = connection.execute(of(end, report)).await?;
     // What an administrator made for somebody else stays.

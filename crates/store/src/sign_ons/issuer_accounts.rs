@@ -1,4 +1,4 @@
-//! Which account of an issuer each user is: one account a user, one user an account.
+//! Binds each user to one account of an issuer, and each account to one user.
 
 use identity::SignOn;
 use types::Principal;
@@ -7,7 +7,7 @@ use super::state::IssuerAccount;
 use crate::accounts::of;
 use crate::connection::{Connection, Statement};
 
-/// Makes the user this account, unless one of them is bound already. The user must exist.
+/// Binds the user to this account, unless one of them is bound already. The user must exist.
 pub(crate) async fn bind(
     connection: &mut Connection,
     user: &Principal,
@@ -51,7 +51,7 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// Notes that the user has what the token's claims give.
+/// Notes that the user's role and teams follow this token's claims.
 pub(super) async fn note_followed(
     connection: &mut Connection,
     user: &Principal,

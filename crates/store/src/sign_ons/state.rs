@@ -11,27 +11,27 @@ pub struct SignOnState {
     pub memberships: Vec<Membership>,
     /// Whether the issuer reported the end of the token's session.
     pub is_signed_out: bool,
-    /// Which account of an issuer the user is.
+    /// Whether the user is bound to the account.
     pub account: IssuerAccount,
     /// Whether the token is noted, so that [`SignOns::note`] would write nothing.
     pub is_noted: bool,
 }
 
-/// How a user and an account of an issuer belong together.
+/// How a user and an account of an issuer are bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IssuerAccount {
-    /// Neither belongs to another.
+    /// Neither is bound.
     #[default]
     Unbound,
-    /// The user is this account.
+    /// They are bound to each other.
     Own {
         /// When the newest token whose claims the user has was issued, in milliseconds since 1970 by the issuer's
         /// clock; 0 before the first.
         followed_ms: i64,
     },
-    /// The user is another account, of this issuer or another.
+    /// The user is bound to another account, of this issuer or another.
     OfOtherAccount,
-    /// The account is another user.
+    /// The account is bound to another user.
     OfOtherUser,
 }
 
@@ -52,14 +52,14 @@ pub struct SignOut<'a> {
     pub until_ms: i64,
 }
 
-/// What a report ended.
+/// The effect of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignedOut {
-    /// These many sign-ons and the API tokens made with them.
+    /// Sign-ons ended, with the API tokens made with them.
     Ended {
-        /// Of clients in sessions.
+        /// Number of sign-ons.
         sign_ons: u64,
-        /// That were valid.
+        /// Number of API tokens that were valid before.
         tokens: u64,
     },
     /// The same report came before.

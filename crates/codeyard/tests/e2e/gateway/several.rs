@@ -10,10 +10,10 @@ use super::actors::{ADMIN, ALICE, ANA};
 use super::running::{Gateway, code, installation, until};
 use crate::http::served::{self, initialize};
 
-/// Longest time until a killed process's sessions open elsewhere: its lease of six seconds, and a launch, which tests
-/// beside it delay.
+/// Longest time until another process opens a killed process's sessions: a lease of six seconds, and a launch,
+/// which parallel tests delay.
 const TAKE_OVER: Duration = Duration::from_secs(60);
-/// A process's lease, twice.
+/// Twice the time after which a process's lease has expired.
 const LEASE: Duration = Duration::from_secs(12);
 
 /// Longest wait of one request. During the lease it waits for the process that holds it; later it may launch a session.

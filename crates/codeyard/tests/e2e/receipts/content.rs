@@ -351,7 +351,7 @@ async fn a_cancellation_during_the_count_returns_the_result() {
     let over = async {
         loop {
             let listed = test_support::run(&codeyard, &["runs", "--json"], "").await;
-            // A process that a busy machine keeps from its lease looks interrupted for a while.
+            // On a busy machine, a process that renews its lease late looks interrupted until it does.
             if listed.out.contains("completed") {
                 return;
             }

@@ -37,7 +37,7 @@ use crate::http::sse;
 /// `Retry-After` while the process shuts down.
 const RESTART: Duration = Duration::from_secs(2);
 
-/// Reports of issuers that are carried out at a time.
+/// Issuers' reports that are processed at the same time.
 const SIGN_OUTS: usize = 4;
 
 /// State for every request of the address.

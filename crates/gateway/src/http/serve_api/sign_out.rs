@@ -61,7 +61,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RestError> {
     Ok(bytes)
 }
 
-/// A permit that is free within this time.
+/// Waits for a permit, for a limited time.
 async fn permit(permits: &Semaphore, wait: Duration) -> Result<SemaphorePermit<'_>, RestError> {
     match tokio::time::timeout(wait, permits.acquire()).await {
         Ok(Ok(permit)) => Ok(permit),

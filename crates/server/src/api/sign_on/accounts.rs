@@ -27,7 +27,7 @@ impl GatewayApi {
                 let created = changes
                     .create_signed_on(user, sign_on.role.unwrap_or(rules.role), sign_on)
                     .await;
-                // Another request of the user may have been faster.
+                // A concurrent request may have created the user.
                 unless_exists(created.map(drop)).map_err(of_account)?;
                 has_changed = true;
             }

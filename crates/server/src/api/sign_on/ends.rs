@@ -17,7 +17,7 @@ use super::super::{GatewayApi, TENANT, now_ms};
 use super::refused;
 use crate::host::Host;
 
-/// Interval at which administrative changes are looked for while users have sessions.
+/// How often to look for administrative changes while users have sessions.
 const EVERY: Duration = Duration::from_secs(1);
 
 impl GatewayApi {
@@ -26,7 +26,7 @@ impl GatewayApi {
         let verified = self.parts.issuers.verify_logout(token, now_ms() / 1000).await;
         let claims = verified.map_err(|why| match why {
             TokenError::NoKeys => refused(why),
-            // As the specification says.
+            // OpenID Connect Back-Channel Logout requires 400.
             why => RestError::BadRequest(why.to_string()),
         })?;
         let report = SignOut {
@@ -65,7 +65,7 @@ impl GatewayApi {
             if users.is_empty() {
                 continue;
             }
-            // A failure is told to whoever makes a request.
+            // The next request reports the failing database.
             let Ok(changes) = self.parts.tables.changes.count().await else {
                 continue;
             };

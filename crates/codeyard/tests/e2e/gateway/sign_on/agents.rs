@@ -36,7 +36,7 @@ async fn an_agent_stands_beside_its_user_on_record() {
         .get(&ADMIN, &format!("/audit?user={ANN}&action=server.create"))
         .await;
     assert_eq!(audit.as_array().map(Vec::len), Some(1), "{audit}");
-    // Its acts end with its token.
+    // An agent cannot make tokens that outlive its own.
     let token = signed
         .gateway
         .rest_with(Some(&token), "POST /tokens", b"{\"role\": \"viewer\"}")

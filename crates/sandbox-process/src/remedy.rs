@@ -36,7 +36,9 @@ impl Restrictions {
     fn remedy(&self, text: &str) -> Option<&'static str> {
         let says = |part: &str| text.contains(part);
         let forbidden = says("Operation not permitted") || says("Permission denied");
-        if says("Too many open files") || ((says("ended before") || says("is gone")) && self.few_files) {
+        // The kernel also counts the descriptors that all of the user's processes have sent and not yet received.
+        let too_many = says("Too many open files") || says("Too many references");
+        if too_many || ((says("ended before") || says("is gone")) && self.few_files) {
             return Some("raise this user's limit of open files (`ulimit -n`)");
         }
         if forbidden && self.apparmor {
@@ -123,6 +125,11 @@ mod tests {
             "seccomp=unconfined",
         );
         check("make a pipe: Too many open files", false, "ulimit -n");
+        check(
+            "hand over the sockets: Too many references: cannot splice",
+            false,
+            "ulimit -n",
+        );
         assert_eq!(Restrictions::default().remedy("something else"), None);
         let few_files = Restrictions {
             few_files: true,

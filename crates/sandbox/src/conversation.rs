@@ -39,11 +39,24 @@ use pace::Pace;
 use send::send;
 use turn::Turn;
 
-/// CPU time for an interrupted program to stop.
-const GRACE: Duration = Duration::from_millis(50);
-/// The host kills a program after this many interruptions in a row at which it did not want a processor:
-/// 50 ms. Interruptions are counted because a busy machine delays the host as well as the program.
-const IDLE_NUDGES: u32 = 5;
+/// How long an interrupted program may take to stop.
+struct Grace {
+    cpu: Duration,
+    /// The host kills a program after this many interruptions in a row at which it did not want a processor.
+    /// Interruptions are counted, not timed, because a busy machine delays the host as well as the program.
+    idle_nudges: u32,
+}
+
+const GRACE: Grace = Grace {
+    cpu: Duration::from_millis(50),
+    idle_nudges: 5,
+};
+/// In a shell session the guest's first process kills what does not stop, and then needs time to let a copy of the
+/// shell take over. The host's grace is for the case that it fails.
+const SHELL_GRACE: Grace = Grace {
+    cpu: Duration::from_millis(500),
+    idle_nudges: 20,
+};
 /// Maximum total time for an interrupted program to stop on a busy machine.
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// Time between interruptions. The host repeats the signal, because a signal just before the program starts to wait
@@ -406,13 +419,22 @@ impl<P: GuestProcesses> Conversation<P> {
         else {
             return;
         };
+        let grace = match self.language {
+            Language::Shell => SHELL_GRACE,
+            Language::Python | Language::TypeScript => GRACE,
+        };
         let now = Instant::now();
-        let used = self.processes.measure().cpu.unwrap_or(GRACE).saturating_sub(*cpu);
-        match used < GRACE && self.processes.wants_processor() {
+        let used = self
+            .processes
+            .measure()
+            .cpu
+            .unwrap_or(grace.cpu)
+            .saturating_sub(*cpu);
+        match used < grace.cpu && self.processes.wants_processor() {
             true => *idle_nudges = 0,
             false => *idle_nudges += 1,
         }
-        if *idle_nudges >= IDLE_NUDGES || now - *since >= MOST_GRACE {
+        if *idle_nudges >= grace.idle_nudges || now - *since >= MOST_GRACE {
             self.kill(None, None, progress);
         } else {
             *nudge_at = now + NUDGE;

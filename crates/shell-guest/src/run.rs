@@ -20,7 +20,7 @@ use crate::shell::{Shell, Standby, Turn, printed};
 /// shell is killed. Polls are counted, not timed, because a busy machine delays the shell as well as this process.
 const KILL_PROGRAMS: u32 = 2;
 const KILL_SHELL: u32 = 5;
-/// Longest such poll, in nanoseconds. The host allows 50 ms of its own time.
+/// Longest such poll, in nanoseconds.
 const URGING: i64 = 5_000_000;
 /// Chunks of 64 KiB that are read of a stream at once: the largest pipe, 1 MiB. A program that prints faster than it is
 /// read would otherwise keep the host's interrupt waiting.

@@ -4,13 +4,14 @@
 //!  run ──► Running ──done──► outcome, session kept
 //!            │ wall time, cpu time, cancelled
 //!            ▼
-//!         Interrupted (50 ms of its own) ──done──► outcome, session kept
+//!         Interrupted (a short grace) ──done──► outcome, session kept
 //!            │ grace over, or memory over, or protocol broken
 //!            ▼
 //!          Killed ──gone──► outcome, session lost
 //! ```
 
 mod calls;
+mod grace;
 mod pace;
 mod report;
 mod result_check;
@@ -35,28 +36,11 @@ use crate::guest_processes::{GuestProcesses, GuestUsage, Leftovers};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, RunClock, Stream};
 use calls::Calls;
+use grace::Grace;
 use pace::Pace;
 use send::send;
 use turn::Turn;
 
-/// How long an interrupted program may take to stop.
-struct Grace {
-    cpu: Duration,
-    /// The host kills a program after this many interruptions in a row at which it did not want a processor.
-    /// Interruptions are counted, not timed, because a busy machine delays the host as well as the program.
-    idle_nudges: u32,
-}
-
-const GRACE: Grace = Grace {
-    cpu: Duration::from_millis(50),
-    idle_nudges: 5,
-};
-/// In a shell session the guest's first process kills what does not stop, and then needs time to let a copy of the
-/// shell take over. The host's grace is for the case that it fails.
-const SHELL_GRACE: Grace = Grace {
-    cpu: Duration::from_millis(500),
-    idle_nudges: 20,
-};
 /// Maximum total time for an interrupted program to stop on a busy machine.
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// Time between interruptions. The host repeats the signal, because a signal just before the program starts to wait
@@ -419,10 +403,7 @@ impl<P: GuestProcesses> Conversation<P> {
         else {
             return;
         };
-        let grace = match self.language {
-            Language::Shell => SHELL_GRACE,
-            Language::Python | Language::TypeScript => GRACE,
-        };
+        let grace = Grace::of(self.language);
         let now = Instant::now();
         let used = self
             .processes

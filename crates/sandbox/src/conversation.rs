@@ -86,8 +86,8 @@ enum Phase {
         since: Instant,
         /// The guest's CPU time at `since`.
         cpu: Duration,
-        /// Interruptions since the guest last wanted a processor.
-        idle_nudges: u32,
+        /// Interruptions in a row that count against the [`Grace`].
+        nudges: u32,
         nudge_at: Instant,
     },
     Killed {
@@ -386,7 +386,7 @@ impl<P: GuestProcesses> Conversation<P> {
             status,
             since: now,
             cpu: self.processes.measure().cpu.unwrap_or_default(),
-            idle_nudges: 0,
+            nudges: 0,
             nudge_at: now + NUDGE,
         };
     }
@@ -396,7 +396,7 @@ impl<P: GuestProcesses> Conversation<P> {
         let Phase::Interrupted {
             since,
             cpu,
-            idle_nudges,
+            nudges,
             nudge_at,
             ..
         } = &mut progress.phase
@@ -412,10 +412,10 @@ impl<P: GuestProcesses> Conversation<P> {
             .unwrap_or(grace.cpu)
             .saturating_sub(*cpu);
         match used < grace.cpu && self.processes.wants_processor() {
-            true => *idle_nudges = 0,
-            false => *idle_nudges += 1,
+            true => *nudges = 0,
+            false => *nudges += 1,
         }
-        if *idle_nudges >= grace.idle_nudges || now - *since >= MOST_GRACE {
+        if *nudges >= grace.nudges || now - *since >= MOST_GRACE {
             self.kill(None, None, progress);
         } else {
             *nudge_at = now + NUDGE;

@@ -386,6 +386,13 @@ async fn on_both(signal: Signal) {
         assert_eq!((&ids, found.len()), (expected, expected.len()));
     };
     arrived(&all(&other).await).await;
+    // A process that is killed between sending a page and storing its position leaves the page to be sent again.
+    until("the position of what has arrived is stored", async || {
+        let name = "codeyard_sink_records_sent_total{sink=\"siem\"}";
+        let stored = metric(&one, name).await? + metric(&other, name).await?;
+        (stored == collector.log.all().len() as u64).then_some(())
+    })
+    .await;
     one.signal(signal);
     other.check((&ALICE, &id), "print('later')", "later\n").await;
     arrived(&runs(&other, &id).await.into_iter().collect()).await;

@@ -1,6 +1,7 @@
 //! Codeyard's binary with its own configuration and data directories.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,7 @@ impl Codeyard {
         // Sessions with another kernel uid must traverse these directories.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open)?;
+        share_probes(&directory.path().join("data/codeyard"))?;
         Ok(Codeyard {
             directory,
             servers: Map::new(),
@@ -171,7 +173,11 @@ impl Codeyard {
         if let Some(prepared) = managed_data() {
             let own = self.data_directory();
             std::fs::create_dir_all(&own)?;
-            std::os::unix::fs::symlink(prepared.join("python"), own.join("python"))?;
+            let python = own.join("python");
+            if python.exists() {
+                std::fs::remove_dir_all(&python)?;
+            }
+            std::os::unix::fs::symlink(prepared.join("python"), python)?;
         }
         Ok(self)
     }
@@ -349,4 +355,18 @@ fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     let new = path.with_extension(format!("new-{number}"));
     std::fs::write(&new, content)?;
     Ok(std::fs::rename(new, path)?)
+}
+
+/// Copies what `codeyard` remembers of this machine's Pythons, so that not every test starts each of them.
+fn share_probes(data: &Path) -> Result<()> {
+    const REMEMBERED: &str = "python/interpreters.json";
+
+    let Some(prepared) = managed_data() else {
+        return Ok(());
+    };
+    std::fs::DirBuilder::new().mode(0o700).create(data)?;
+    std::fs::create_dir(data.join("python"))?;
+    // Without the file, each test asks the Pythons itself.
+    let _ = std::fs::copy(prepared.join(REMEMBERED), data.join(REMEMBERED));
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! A Postgres server of one test, from Debian's package, and a connection pooler in front of it.
 
+mod cluster;
+
 use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -50,28 +52,8 @@ impl PostgresServer {
     pub fn start() -> anyhow::Result<PostgresServer> {
         let programs = programs()?;
         let directory = tempfile::tempdir()?;
-        let password = directory.path().join("password");
-        fs::write(&password, PASSWORD)?;
         own(directory.path())?;
-        own(&password)?;
-        let made = command(&programs.join("initdb"))
-            .arg("--pgdata")
-            .arg(directory.path().join("data"))
-            .args([
-                "--username",
-                USER,
-                "--auth=md5",
-                "--encoding=UTF8",
-                "--locale=C.UTF-8",
-            ])
-            .args(["--no-sync", "--no-instructions", "--pwfile"])
-            .arg(&password)
-            .output()?;
-        ensure!(
-            made.status.success(),
-            "initdb: {}",
-            String::from_utf8_lossy(&made.stderr)
-        );
+        cluster::make(&programs, directory.path())?;
         let mut server = PostgresServer {
             directory,
             programs,

@@ -88,7 +88,7 @@ pub fn run(machine: &Machine) -> Result<()> {
     let _alone = lock()?;
     let files = debian::files()?;
     setup::build_codeyard()?;
-    setup::environment(Some(setup::PLAIN_PATH))?;
+    setup::environment(Some(setup::PLAIN_PATH.as_ref()))?;
     let mut steps = machine.steps()?;
     steps::write(&mut steps)?;
     initramfs::pack(&files, &settings()?)?;

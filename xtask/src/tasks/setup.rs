@@ -1,5 +1,6 @@
 //! Prepares a bare machine for a task, without changing existing installations.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -170,12 +171,12 @@ pub fn build_tests() -> Result<()> {
 }
 
 /// Makes the managed environment below `target/` for the Python on this search path.
-pub fn environment(search_path: Option<&str>) -> Result<()> {
+pub fn environment(search_path: Option<&OsStr>) -> Result<()> {
     environment_by(&layout::codeyard(), search_path)
 }
 
 /// Creates the environment with this binary of codeyard.
-pub fn environment_by(codeyard: &Path, search_path: Option<&str>) -> Result<()> {
+pub fn environment_by(codeyard: &Path, search_path: Option<&OsStr>) -> Result<()> {
     let mut command = Command::new(codeyard);
     command.args(["python", "sync", "--data"]).arg(layout::data());
     if let Some(search_path) = search_path {

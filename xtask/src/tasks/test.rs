@@ -31,7 +31,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     setup::build_tests()?;
     let built = Instant::now();
     set_up.join().unwrap_or_else(|_| bail!("the set-up failed"))?;
-    setup::environment(None)?;
+    setup::environment(rust::path().as_deref())?;
     let ready = Instant::now();
     let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];
     if setup::is_root() {

@@ -70,7 +70,7 @@ const SKIPPED: [&str; 8] = [
 
 /// Runs the test programs one after the other.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
-    setup::environment(Some(setup::PLAIN_PATH))?;
+    setup::environment(Some(setup::PLAIN_PATH.as_ref()))?;
     let home = tempfile::Builder::new()
         .prefix("codeyard-user-")
         .tempdir()

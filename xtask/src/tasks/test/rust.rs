@@ -80,7 +80,7 @@ pub fn with_places(command: &mut Command) -> &mut Command {
 
 /// The search path with the real Python interpreter's directory first. Version managers' shell scripts are slower
 /// than many a test.
-fn path() -> Option<OsString> {
+pub fn path() -> Option<OsString> {
     let program = "import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))";
     let directory = run::printed(Command::new("python3").args(["-c", program])).ok()?;
     let mut directories = vec![PathBuf::from(directory.trim())];

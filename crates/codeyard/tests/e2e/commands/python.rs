@@ -52,6 +52,17 @@ async fn python(codeyard: &Codeyard, line: &str) -> CommandOutput {
 }
 
 /// The installed packages and versions.
+/// The names of a directory's entries, sorted.
+fn entries(directory: &Path) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> = std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    names
+}
+
 async fn listed(codeyard: &Codeyard) -> Vec<String> {
     let list = python(codeyard, "list --json").await.json();
     let packages = list["packages"].as_array().unwrap();
@@ -200,6 +211,7 @@ async fn a_failed_add_changes_nothing_and_its_first_line_gives_the_reason() {
 #[tokio::test]
 async fn an_invalid_package_name_is_refused_before_the_start() {
     let codeyard = Codeyard::new().unwrap();
+    let before = entries(&codeyard.data_directory().join("python"));
     for (args, told) in [
         (&["add"][..], "<NAME[==VERSION]>"),
         (&["add", ""], "a package name is empty"),
@@ -226,7 +238,7 @@ async fn an_invalid_package_name_is_refused_before_the_start() {
         let ended = run(&codeyard, &args, "").await;
         assert!(ended.code == 2 && ended.err.contains(told), "{args:?}: {ended:?}");
     }
-    assert!(!codeyard.data_directory().join("python").exists());
+    assert_eq!(entries(&codeyard.data_directory().join("python")), before);
 }
 
 #[tokio::test]

@@ -68,6 +68,8 @@ enum Task {
     },
     /// Read and write a session's files 100,000 times while a program swaps everything below their directories.
     Race(tasks::race::Race),
+    /// Record 500 runs over real servers and repeat each against its recording; fails on a difference.
+    Replays(tasks::replays::Replays),
     /// Run each target of `fuzz/` for some minutes; fails on a finding.
     Fuzz(tasks::fuzz::Fuzz),
     /// Run the protocol's official conformance suite, or check REST against its OpenAPI document.
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         Task::StubsEval { directory } => tasks::stubs::run(directory.as_deref()),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Race(race) => tasks::race::run(&race),
+        Task::Replays(replays) => tasks::replays::run(&replays),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
         Task::Conformance(side) => conformance::run(&side),
     };

@@ -8,6 +8,7 @@ pub mod examples;
 pub mod fuzz;
 pub mod machine;
 pub mod race;
+pub mod replays;
 mod rivals;
 pub mod search;
 pub mod setup;

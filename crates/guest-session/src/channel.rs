@@ -13,6 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::time::Timespec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use types::RunInputs;
 
 /// Bytes per read.
 const CHUNK: usize = 64 * 1024;
@@ -74,6 +75,9 @@ pub struct RunFrame {
     /// The surface that received the program.
     #[serde(default)]
     pub surface: Surface,
+    /// Clock and randomness, if the run is recorded or repeated.
+    #[serde(default)]
+    pub inputs: Option<RunInputs>,
 }
 
 /// A surface.
@@ -96,6 +100,7 @@ impl RunFrame {
             limits: None,
             names: None,
             surface: Surface::Code,
+            inputs: None,
         }
     }
 }

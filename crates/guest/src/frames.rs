@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::{Appearance, Content, HostCallError, Kept, WrittenFile};
+use types::{Appearance, Content, HostCallError, Kept, RunInputs, WrittenFile};
 
 mod incoming;
 mod measure;
@@ -53,6 +53,9 @@ pub enum HostFrame<'a> {
         /// All names that the program may begin a call with; absent where the guest has to ask.
         #[serde(skip_serializing_if = "Option::is_none")]
         names: Option<Vec<String>>,
+        /// Clock and randomness of a run that is recorded or repeated; absent in others.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        inputs: Option<&'a RunInputs>,
     },
     /// Answers a `call`.
     Reply {
@@ -170,6 +173,8 @@ pub struct Done {
     pub disk: Option<u64>,
     /// The process, by its number in the session, that runs the next program; absent where the first process does.
     pub engine: Option<u32>,
+    /// Times and random bytes that a recorded program read: for a later guest, in the guest's own form.
+    pub reads: Option<Box<RawValue>>,
 }
 
 /// An uncaught exception or exit status.

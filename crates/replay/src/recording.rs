@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use types::{Appearance, GuestError, HostCallError, Language, Outcome, Results, UnknownLanguage};
+use types::{Appearance, GuestError, HostCallError, Language, Outcome, Results, RunInputs, UnknownLanguage};
 
 /// Version of the form. A reader refuses others.
 const VERSION: u32 = 1;
@@ -25,6 +25,9 @@ pub struct RunRecording {
     pub program: RecordedProgram,
     /// Host calls in the order in which the program made them.
     pub calls: Vec<RecordedHostCall>,
+    /// Clock and randomness; absent in recordings of earlier versions, and for lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<RunInputs>,
     /// What the run produced.
     pub outcome: RecordedOutcome,
     /// Names the parts that were too large to be kept.
@@ -129,11 +132,18 @@ impl RunRecording {
             version: VERSION,
             program,
             calls,
+            inputs: None,
             outcome: RecordedOutcome::of(outcome),
             missing: Vec::new(),
         };
         recording.bound();
         recording
+    }
+
+    /// The same, with clock and randomness of the run.
+    #[must_use]
+    pub fn with_inputs(self, inputs: Option<RunInputs>) -> Self {
+        Self { inputs, ..self }
     }
 
     fn bound(&mut self) {
@@ -167,7 +177,9 @@ impl RunRecording {
             RecordedAnswer::Ok(value) => value.get().len(),
             _ => 0,
         });
-        self.program.code.len() + stdout.len() + stderr.len() + answers.sum::<usize>()
+        let reads = self.inputs.as_ref().and_then(|inputs| inputs.reads.as_ref());
+        let reads = reads.map_or(0, |reads| reads.get().len());
+        self.program.code.len() + stdout.len() + stderr.len() + reads + answers.sum::<usize>()
     }
 
     /// The form in which a recording is stored.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
-use types::{HostCallError, HostCallErrorKind};
+use types::{HostCallError, HostCallErrorKind, RunInputs};
 
 use crate::{BoxFuture, RunClock};
 
@@ -39,6 +39,14 @@ pub trait HostCalls: Send + Sync {
     fn names(&self) -> Option<Vec<String>> {
         None
     }
+
+    /// Clock and randomness of the run, if it is recorded or repeated.
+    fn inputs(&self) -> Option<RunInputs> {
+        None
+    }
+
+    /// Receives the guest's list of what the program read of them, untrusted, at the end of the run.
+    fn inputs_read(&self, _reads: &RawValue) {}
 
     /// Receives the program's output while it runs. The outcome contains all of it too.
     fn printed(&self, _stream: Stream, _bytes: &[u8]) {}

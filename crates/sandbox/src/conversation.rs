@@ -208,11 +208,12 @@ impl<P: GuestProcesses> Conversation<P> {
             // The first frame of this run reports a protocol error from between the runs.
             let _ = self.wire.discard();
         }
-        self.send_run(&run, calls.names());
+        self.send_run(&run, &calls);
         self.processes.resume();
         let done = self.converse(&run, &mut progress, &mut calls, &clock).await;
         calls.cancel().await;
-        let done = self.settle(done, &mut progress).await;
+        let mut done = self.settle(done, &mut progress).await;
+        calls.inputs_read(done.as_mut());
         if progress.pace.yields() {
             self.processes.reclaim_cpu();
         }
@@ -354,14 +355,6 @@ impl<P: GuestProcesses> Conversation<P> {
             }
         }
         Ok(None)
-    }
-
-    fn reply(&mut self, id: u64, answer: calls::HostCallResult) {
-        let (ok, err) = match &answer {
-            Ok(value) => (Some(value.as_ref()), None),
-            Err(error) => (None, Some(error)),
-        };
-        send(&mut self.wire, &HostFrame::Reply { id, ok, err });
     }
 
     /// Kills the guest, which has ended by itself or broken the protocol.

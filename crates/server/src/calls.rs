@@ -11,7 +11,7 @@ pub(crate) use host_call_log::HostCallLog;
 pub use printing::Printed;
 pub(crate) use printing::Printing;
 pub use recorded_call::RecordedCall;
-pub(crate) use replayed::ReplayedCalls;
+pub(crate) use replayed::{RecordedSide, ReplayedCalls};
 
 use std::time::Duration;
 

@@ -136,7 +136,7 @@ impl Caller {
             observer: None,
             trace: None,
             log: None,
-            answers: None,
+            recorded: None,
         };
         let spec = RunSpec {
             language: program.language,

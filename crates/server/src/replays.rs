@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use types::{CheckMode, Granted, Language, RunId, RunProfile, RunSpec, Selector};
 
 use crate::Caller;
-use crate::calls::{HostCallLog, Printed};
+use crate::calls::{HostCallLog, Printed, RecordedSide};
 use crate::programs::{NotRun, ProgramResult};
 use crate::run_recordings::ReplayError;
 use crate::service::RunExtras;
@@ -138,7 +138,10 @@ impl Caller {
             observer: None,
             trace: None,
             log: Some(log.clone()),
-            answers: (mode == ReplayMode::Recorded).then(|| RecordedAnswers::new(recording.calls.clone())),
+            recorded: (mode == ReplayMode::Recorded).then(|| RecordedSide {
+                answers: RecordedAnswers::new(recording.calls.clone()),
+                inputs: recording.inputs.clone(),
+            }),
         };
         let spec = RunSpec {
             language: language(&program),

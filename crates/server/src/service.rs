@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 
 use accounting::{Receipt, ReceiptInput};
 use broker::{AnsweredCalls, CallObserver, RunScope, SearchAnswer, ServerSummary};
-use replay::{ProgramKind, RecordedAnswers, RecordedProgram, RunRecording};
+use replay::{ProgramKind, RecordedProgram, RunRecording};
 use sandbox::HostCalls;
 use serde_json::{Map, Value};
 use session::{CpuMeter, RunRequest, SessionError};
@@ -22,7 +22,7 @@ use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Caller;
 use crate::call_error::CallError;
-use crate::calls::{HostCallLog, Printed, Printing, ReplayedCalls};
+use crate::calls::{HostCallLog, Printed, Printing, RecordedSide, ReplayedCalls};
 use crate::files::blocking;
 use crate::run_traces;
 use crate::served::Served;
@@ -41,8 +41,8 @@ pub(crate) struct RunExtras {
     pub(crate) trace: Option<TraceContext>,
     /// Logs the host calls for the caller too.
     pub(crate) log: Option<HostCallLog>,
-    /// Answers the host calls in place of the servers.
-    pub(crate) answers: Option<RecordedAnswers>,
+    /// Answers the host calls in place of the servers, and the clock in place of the machine's.
+    pub(crate) recorded: Option<RecordedSide>,
 }
 
 // === impl RunExtras ===
@@ -62,7 +62,7 @@ impl RunExtras {
             observer: None,
             trace: run.trace.clone(),
             log: None,
-            answers: None,
+            recorded: None,
         }
     }
 }
@@ -129,8 +129,8 @@ impl Caller {
             activity: around.activity,
             trace: self.trace_of_calls(&spec.session, around.trace),
         });
-        let calls: Arc<dyn HostCalls> = match around.answers {
-            Some(answers) => Arc::new(ReplayedCalls::new(calls, answers)),
+        let calls: Arc<dyn HostCalls> = match around.recorded {
+            Some(recorded) => Arc::new(ReplayedCalls::new(calls, recorded)),
             None => calls,
         };
         let log = around
@@ -198,7 +198,7 @@ impl Caller {
     ) {
         let recordings = &self.shared.recordings;
         if recordings.are_kept() {
-            let recording = RunRecording::new(program, log.calls(), outcome);
+            let recording = RunRecording::new(program, log.calls(), outcome).with_inputs(log.inputs());
             recordings.keep(run, &self.principal, recording).await;
         }
     }

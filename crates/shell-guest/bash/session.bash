@@ -44,6 +44,12 @@ codeyard_turn() {
         builtin cd -- "${codeyard_order#open }"
         builtin unset OLDPWD
         ;;
+      'seed '*)
+        RANDOM=${codeyard_order#seed }
+        ;;
+      'clock '*)
+        codeyard_set_clock "${codeyard_order#clock }"
+        ;;
       run*)
         if [[ $codeyard_order == *' file' ]]; then
           IFS= builtin read -r -d '' -u "$codeyard_text" codeyard_program
@@ -66,6 +72,25 @@ codeyard_turn() {
   builtin kill -KILL "$BASHPID"
 }
 
+# Gives a repeated program the clock of its recording: seconds, and microseconds of the second.
+codeyard_set_clock() {
+  codeyard_seconds=${1% *}
+  builtin unset EPOCHSECONDS EPOCHREALTIME
+  EPOCHSECONDS=$codeyard_seconds EPOCHREALTIME=$codeyard_seconds.${1#* }
+  # Only where no other time is asked for.
+  date() {
+    local codeyard_word
+    for codeyard_word; do
+      case $codeyard_word in
+        -d* | -r* | -s* | -f* | --date* | --reference* | --set* | --file*) command date "$@"; return ;;
+      esac
+    done
+    command date -d "@$codeyard_seconds" "$@"
+  }
+  export codeyard_seconds
+  export -f date
+}
+
 # Notes how a program has ended. Traps are the program's own.
 codeyard_end() {
   codeyard_status=$1
@@ -86,4 +111,4 @@ codeyard_find_trap() {
   [[ -n $codeyard_action && $codeyard_action != "$codeyard_exit" ]]
 }
 
-readonly -f codeyard_turn codeyard_end codeyard_find_trap
+readonly -f codeyard_turn codeyard_end codeyard_find_trap codeyard_set_clock

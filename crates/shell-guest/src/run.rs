@@ -100,7 +100,7 @@ pub fn run(
         stopping: Stopping::No,
     };
     run.output.begin(frame.id, limits.output);
-    let ended = run.whole(&frame.code)?;
+    let ended = run.whole(frame)?;
     let copied = run.output.copied();
     if !copied.is_empty() {
         report["copied"] = json!(copied);
@@ -138,13 +138,25 @@ fn roots(session: &ShellSession) -> Vec<(String, String)> {
 
 impl ProgramRun<'_> {
     /// Executes the whole run: afterwards only the shell is left, waiting for the next program.
-    fn whole(&mut self, code: &str) -> io::Result<ProgramEnd> {
+    fn whole(&mut self, frame: &RunFrame) -> io::Result<ProgramEnd> {
         let standby = self.session.standby;
+        let seeded = self.session.seeded;
         let shell = self.session.shell(self.channel)?;
         // Drop reports and output of earlier runs.
         while shell.turn()?.is_some() {}
         while !printed(&shell.stdout).is_empty() || !printed(&shell.stderr).is_empty() {}
-        shell.run(code, standby)?;
+        if let Some(inputs) = &frame.inputs {
+            if seeded != Some(shell.process()) {
+                shell.seed(inputs.seed)?;
+            }
+            if inputs.reads.is_some() {
+                shell.set_clock(inputs.clock)?;
+            }
+        }
+        shell.run(&frame.code, standby)?;
+        if frame.inputs.is_some() {
+            self.session.seeded = self.session.shell.as_ref().map(Shell::process);
+        }
         let ended = self.until_ended()?;
         let kept: Vec<Pid> = self.session.shell.iter().map(Shell::process).collect();
         processes::kill_others(&kept);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use guest_session::{Channel, Limits, RunFrame, SessionEngine};
+use rustix::process::Pid;
 use serde::Deserialize;
 
 use crate::requests::Requests;
@@ -44,6 +45,8 @@ pub struct ShellSession {
     interpreter: String,
     /// Becomes `Copy` with the first program that may change how the shell ends, by a function or a trap.
     pub standby: Standby,
+    /// The shell whose `RANDOM` a recorded run has seeded. A copy that takes over has another.
+    pub seeded: Option<Pid>,
     /// Whether a program has redefined `mcp`.
     pub has_other_mcp: bool,
 }
@@ -58,6 +61,7 @@ impl ShellSession {
             places,
             shell: None,
             standby: Standby::None,
+            seeded: None,
             has_other_mcp: false,
         }
     }

@@ -156,6 +156,23 @@ impl Shell {
         self.order(&format!("open {directory}"))
     }
 
+    /// Seeds `RANDOM`.
+    ///
+    /// # Errors
+    /// If the shell is gone.
+    pub fn seed(&mut self, seed: u64) -> io::Result<()> {
+        // Bash takes 32 bits.
+        self.order(&format!("seed {}", seed & 0xffff_ffff))
+    }
+
+    /// Sets the clock that a repeated program sees, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// If the shell is gone.
+    pub fn set_clock(&mut self, clock: u64) -> io::Result<()> {
+        self.order(&format!("clock {} {:06}", clock / 1_000, clock % 1_000 * 1_000))
+    }
+
     /// Runs a program.
     ///
     /// # Errors

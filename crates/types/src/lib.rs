@@ -20,6 +20,7 @@ mod outcome;
 mod principal;
 mod rules;
 mod run;
+mod run_inputs;
 mod search;
 mod tool;
 mod trace_context;
@@ -50,6 +51,7 @@ pub use rules::ToolRules;
 pub use run::{
     Appearance, BridgeServer, BridgeServers, Reach, Results, RunProfile, RunSpec, Selector, Validation,
 };
+pub use run_inputs::RunInputs;
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
 pub use trace_context::TraceContext;

@@ -12,6 +12,7 @@
 //! - `engine`: the engine, its modules and the functions that Rust calls in them.
 //! - `process_engine`: Node or Deno instead of QuickJS.
 //! - `modules`: modules that programs import.
+//! - `inputs`: clock and randomness of recorded runs.
 //! - `native`: the machine's functions below the platform.
 //! - `bytes`: the only place that reads the engine's memory.
 
@@ -21,6 +22,7 @@ mod bytes;
 mod cases;
 mod engine;
 mod failure;
+mod inputs;
 mod json;
 mod modules;
 mod native;

@@ -24,7 +24,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     urls::define(ctx, &native)?;
     text::define(ctx, &native)?;
-    digests::define(ctx, &native)?;
+    digests::define(ctx, &native, shared)?;
     promises::define(ctx, &native)?;
     python_literal::define(ctx, &native)?;
     clock::define(ctx, &native, shared)?;

@@ -51,6 +51,13 @@ impl RunReport {
         Self { frame }
     }
 
+    /// Adds the times and random bytes that the run has read.
+    pub fn read(&mut self, reads: Option<Value>) {
+        if let Some(reads) = reads {
+            self.frame.insert("reads".to_owned(), reads);
+        }
+    }
+
     /// Adds the run's error, in the form of [`Failure::frame`].
     pub fn fail(&mut self, error: Value) {
         self.frame.remove("result");

@@ -54,6 +54,7 @@ pub(crate) fn value_on(surface: Surface) -> ProgramValue {
 pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits) -> io::Result<Vec<u8>> {
     let shared = &engine.shared;
     shared.begin(limits.concurrent_calls, frame.id, limits.output);
+    shared.begin_inputs(frame.inputs.as_ref());
     let mut report = RunReport::new(frame.id);
     match typescript::script(&frame.code, value_on(frame.surface)) {
         Err(error) => report.fail(failure::syntax_error(&error)),
@@ -76,6 +77,7 @@ pub fn run(engine: &Engine, channel: &Channel, frame: &RunFrame, limits: Limits)
     }
     shared.interruptible.set(false);
     shared.timers.borrow_mut().clear_all();
+    report.read(shared.inputs.borrow().listed());
     report.into_frame(&shared.output.borrow().copied(), &written(engine))
 }
 
@@ -98,6 +100,10 @@ impl<'js> Run<'_, 'js> {
         }
         let bound = &self.engine.shared.bound;
         bound.borrow_mut().extend(script.names.iter().cloned());
+        if frame.inputs.is_some() && self.hooks.call::<()>("listTimes", ()).is_err() {
+            report.fail(out_of_memory(self.engine, frame.id));
+            return Ok(());
+        }
         let ended = match self.start(frame, script) {
             Ok(promise) => self.until_settled(&promise)?,
             Err(error) => Ended::Failed(self.thrown(&error)),

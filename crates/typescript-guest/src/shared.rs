@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use guest_session::{CallQueue, Output};
+use types::RunInputs;
 
+use crate::inputs::MachineInputs;
 use crate::output;
 use crate::places::{Places, RESULTS};
 use crate::timers::Timers;
@@ -29,6 +31,10 @@ pub struct Shared {
     pub bound: RefCell<typescript::Bound>,
     /// The state of `Math.random`.
     pub seed: Cell<u64>,
+    /// Whether a recorded run has set the seed.
+    pub is_seeded: Cell<bool>,
+    /// Clock and random bytes of the current run.
+    pub inputs: RefCell<MachineInputs>,
     pub places: Places,
     /// Limit of the session's memory in bytes, if the process cannot read its own limits and usage.
     pub memory: Option<u64>,
@@ -47,6 +53,8 @@ impl Shared {
             after_jobs: Cell::new(false),
             bound: RefCell::default(),
             seed: Cell::new(1),
+            is_seeded: Cell::new(false),
+            inputs: RefCell::default(),
             places,
             memory,
         }
@@ -67,6 +75,16 @@ impl Shared {
                 .unwrap_or(drawn);
         }
         self.seed.set(u64::from_le_bytes(drawn) | 1);
+    }
+
+    /// Begins a run that is recorded or repeated, or another; the first such run of a session sets the seed.
+    pub fn begin_inputs(&self, inputs: Option<&RunInputs>) {
+        self.inputs.borrow_mut().begin(inputs, wall_clock());
+        if let Some(inputs) = inputs
+            && !self.is_seeded.replace(true)
+        {
+            self.seed.set(inputs.seed | 1);
+        }
     }
 
     /// A number in [0, 1), by xorshift64*.
@@ -99,6 +117,12 @@ impl Shared {
         self.written.borrow_mut().clear();
         self.exit.set(None);
     }
+}
+
+/// The machine's clock, in milliseconds since 1970.
+pub fn wall_clock() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(0)
 }
 
 impl Shared {

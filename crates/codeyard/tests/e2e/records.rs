@@ -1,6 +1,7 @@
 //! Records of everything that runs, in `codeyard runs` and in the bytes of the file.
 
 mod database;
+mod equal;
 mod kept;
 mod replayed;
 mod required;

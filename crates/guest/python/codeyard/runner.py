@@ -68,7 +68,8 @@ def _serve(fd):
     session.watch()
     while True:
         frame = host.receive()
-        session.run(frame["id"], frame["code"], frame.get("limits"), frame.get("surface"), frame.get("names"))
+        optional = map(frame.get, ("limits", "surface", "names", "inputs"))
+        session.run(frame["id"], frame["code"], *optional)
 
 
 def _prepare(fd):

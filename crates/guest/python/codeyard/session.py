@@ -13,7 +13,7 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, proxies, shown, values, windows
+from codeyard import blocks, calls, failure, files, host_places, inputs, kept, names, orphans, places, proxies, shown, values, windows
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
@@ -55,6 +55,7 @@ class Session:
         self._count = 0
         self._number = 0
         self._source = ""
+        self._is_recorded = False
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
@@ -75,11 +76,12 @@ class Session:
         """Starts to watch for new processes; irreversible."""
         self._watch.install()
 
-    def run(self, number, source, limits=None, surface=None, servers=None):
+    def run(self, number, source, limits=None, surface=None, servers=None, read=None):
         """Executes a program and reports its end to the host. Without `limits` the session's apply.
 
         `surface` holds a run's data for surfaces other than `code`; a session's surface never
-        changes. `servers` are the names of all servers, if the host sent them.
+        changes. `servers` are the names of all servers, if the host sent them. `read` is the host's
+        clock and randomness for a run that is recorded or repeated.
         """
         if surface is not None:
             self._know_surface(surface["name"])
@@ -89,6 +91,8 @@ class Session:
         gallery = Gallery(number, self._files_directory(), "/results" if self._bridge is None else "/tmp")
         shown.connect(gallery)
         self._source = source
+        self._is_recorded = read is not None
+        inputs.begin(read)
         done = {"t": "done", "id": number}
         if self._bridge is not None:
             error = self._attempt(self._perform_on_bridge, surface, source, gallery)
@@ -310,6 +314,9 @@ class Session:
             error = error or late
         if written and self._bridge is None:
             done["files"] = [file[:2] for file in written]
+        reads = inputs.listed() if self._is_recorded else None
+        if reads:
+            done["reads"] = reads
         unused = blocks.current().lines(blocks.MOST_TOLD if error is None else 1)
         if unused:
             # Below a traceback one line is enough.

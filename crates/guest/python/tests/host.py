@@ -59,6 +59,7 @@ class Outcome:
         self.unused = done.get("unused", [])
         self.copied = done.get("copied", [])
         self.disk = done.get("disk")
+        self.reads = done.get("reads")
         self.stdout = stdout
         self.stderr = stderr
 
@@ -80,6 +81,7 @@ class Guest:
         self.answer = answer or upstream
         self.surface = surface
         self.limits = None  # those of each run, if they are not those of the session
+        self.inputs = None  # clock and randomness of a recorded run
         self.calls = []
         self.held = []
         self.flying = self.most_flying = 0
@@ -128,7 +130,8 @@ class Guest:
         self.held.clear()
         surface = {} if self.surface is None else {"surface": self.surface}
         limits = {} if self.limits is None else {"limits": self.limits}
-        self.send({"t": "run", "id": self._runs, "code": code, **limits, **surface})
+        inputs = {} if self.inputs is None else {"inputs": self.inputs}
+        self.send({"t": "run", "id": self._runs, "code": code, **limits, **surface, **inputs})
 
     def finish(self, during=None):
         while True:

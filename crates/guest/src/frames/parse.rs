@@ -19,6 +19,8 @@ const MAX_FILES: usize = 1_000;
 const MAX_UNUSED: usize = 32;
 /// Most names in `copied`: the two streams.
 const MAX_COPIED: usize = 2;
+/// Most bytes of `reads`.
+const MAX_READS: usize = 256 * 1024;
 /// Most bytes of the description of a result that stays in the session.
 const MAX_KEPT: usize = 64 * 1024;
 
@@ -88,6 +90,8 @@ struct End<'a> {
     disk: Option<u64>,
     #[serde(default)]
     engine: Option<u32>,
+    #[serde(borrow, default)]
+    reads: Option<&'a RawValue>,
 }
 
 /// A [`Content`] without the buffering of a tagged enum.
@@ -148,6 +152,7 @@ fn end(end: End<'_>) -> Result<Done, Error> {
         copied: names(end.copied, MAX_COPIED)?,
         disk: end.disk,
         engine: end.engine,
+        reads: end.reads.map(reads).transpose()?,
     })
 }
 
@@ -165,6 +170,14 @@ fn kept(raw: &RawValue) -> Result<Option<types::Kept>, Error> {
         return Err(Error::custom("more of a result than its beginning"));
     }
     serde_json::from_str(raw.get())
+}
+
+/// The host keeps the text and does not look inside.
+fn reads(raw: &RawValue) -> Result<Box<RawValue>, Error> {
+    if raw.get().len() > MAX_READS || !measured(raw)?.fits() {
+        return Err(Error::custom("too many `reads`"));
+    }
+    Ok(raw.to_owned())
 }
 
 fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {

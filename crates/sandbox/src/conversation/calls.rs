@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use guest::frames::{Args, Measure};
+use guest::frames::{Args, Done, Measure};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{CHECK_CALL, HostCallError, HostCallErrorKind, RunLimits};
+use types::{CHECK_CALL, HostCallError, HostCallErrorKind, RunInputs, RunLimits};
 
 use super::turn::STEPS;
 use crate::wire::WireError;
@@ -61,6 +61,17 @@ pub struct Calls {
 impl Calls {
     pub fn names(&self) -> Option<Vec<String>> {
         self.host.names()
+    }
+
+    pub fn inputs(&self) -> Option<RunInputs> {
+        self.host.inputs()
+    }
+
+    /// Takes the guest's list from the end of the run.
+    pub fn inputs_read(&self, done: Option<&mut Done>) {
+        if let Some(reads) = done.and_then(|done| done.reads.take()) {
+            self.host.inputs_read(&reads);
+        }
     }
 
     pub fn printed(&self, stream: Stream, bytes: &[u8]) {

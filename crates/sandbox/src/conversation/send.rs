@@ -4,6 +4,7 @@ use guest::frames::{self, HostFrame};
 use types::{Results, RunLimits};
 
 use super::Conversation;
+use super::calls::{Calls, HostCallResult};
 use crate::Run;
 use crate::guest_processes::GuestProcesses;
 use crate::wire::Wire;
@@ -14,7 +15,7 @@ const KEPT_OF_MEMORY: u64 = 4;
 
 impl<P: GuestProcesses> Conversation<P> {
     /// Sends the program, and the session's settings before the first program.
-    pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
+    pub(super) fn send_run(&mut self, run: &Run, calls: &Calls) {
         if self.runs == 0 {
             self.results = run.profile.results;
             let session = frames::SessionSettings {
@@ -34,14 +35,25 @@ impl<P: GuestProcesses> Conversation<P> {
         self.runs += 1;
         let limits = run.limits();
         let is_usual = limits == self.limits.of_run() && run.profile.results == self.results;
+        let inputs = calls.inputs();
         let frame = HostFrame::Run {
             id: self.runs,
             code: &run.spec.code,
             limits: (!is_usual).then(|| felt_inside(&limits, run.profile.results)),
             surface: run.profile.appearance.told(),
-            names,
+            names: calls.names(),
+            inputs: inputs.as_ref(),
         };
         send(&mut self.wire, &frame);
+    }
+
+    /// Sends the answer to a call.
+    pub(super) fn reply(&mut self, id: u64, answer: HostCallResult) {
+        let (ok, err) = match &answer {
+            Ok(value) => (Some(value.as_ref()), None),
+            Err(error) => (None, Some(error)),
+        };
+        send(&mut self.wire, &HostFrame::Reply { id, ok, err });
     }
 }
 

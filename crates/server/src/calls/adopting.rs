@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use types::{HostCallError, Principal};
+use types::{HostCallError, Principal, RunInputs};
 use workspace::Workspaces;
 
 use crate::files::blocking;
@@ -24,6 +24,14 @@ pub(crate) struct Adopting {
 impl HostCalls for Adopting {
     fn names(&self) -> Option<Vec<String>> {
         self.calls.names()
+    }
+
+    fn inputs(&self) -> Option<RunInputs> {
+        self.calls.inputs()
+    }
+
+    fn inputs_read(&self, reads: &RawValue) {
+        self.calls.inputs_read(reads);
     }
 
     fn printed(&self, stream: Stream, bytes: &[u8]) {

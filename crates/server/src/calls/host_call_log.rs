@@ -1,10 +1,13 @@
 //! Logs the host calls of programs with their answers, for recordings and for the demonstration.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use replay::{HostAnswer, MAX_PART, RecordedAnswer, RecordedHostCall};
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::Value;
+use serde_json::value::RawValue;
+use types::RunInputs;
 
 /// Host calls in the order in which they were made. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +20,8 @@ struct LoggedCalls {
     bytes: usize,
     /// Whether calls beyond [`MAX_PART`] are missing.
     is_cut: bool,
+    /// Clock and randomness of the run.
+    inputs: Option<RunInputs>,
 }
 
 /// Passes host calls on and logs them.
@@ -44,6 +49,11 @@ impl HostCallLog {
     /// Returns and removes the calls logged so far.
     pub(crate) fn take(&self) -> Vec<RecordedHostCall> {
         std::mem::take(&mut *self.lock()).into_calls()
+    }
+
+    /// Clock and randomness of the logged run.
+    pub(crate) fn inputs(&self) -> Option<RunInputs> {
+        self.lock().inputs.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, LoggedCalls> {
@@ -113,9 +123,36 @@ fn weight(value: &Value) -> usize {
     size_of::<Value>() + content
 }
 
+/// Clock and randomness of a run that begins now; `None` if the system gives no random bytes.
+fn fresh_inputs() -> Option<RunInputs> {
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).ok()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Some(RunInputs {
+        seed: u64::from_le_bytes(seed),
+        clock: u64::try_from(now.as_millis()).unwrap_or(0),
+        reads: None,
+    })
+}
+
 impl HostCalls for LoggingCalls {
     fn names(&self) -> Option<Vec<String>> {
         self.calls.names()
+    }
+
+    fn inputs(&self) -> Option<RunInputs> {
+        let inputs = self.calls.inputs().or_else(fresh_inputs);
+        self.log.lock().inputs = inputs.clone().map(|inputs| RunInputs {
+            reads: None,
+            ..inputs
+        });
+        inputs
+    }
+
+    fn inputs_read(&self, reads: &RawValue) {
+        if let Some(inputs) = &mut self.log.lock().inputs {
+            inputs.reads = Some(reads.to_owned());
+        }
     }
 
     fn printed(&self, stream: Stream, bytes: &[u8]) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::RawValue;
-use types::HostCallError;
+use types::{HostCallError, RunInputs};
 
 /// A piece of output.
 #[derive(Debug)]
@@ -47,6 +47,14 @@ impl HostCalls for Printing {
 
     fn names(&self) -> Option<Vec<String>> {
         self.calls.names()
+    }
+
+    fn inputs(&self) -> Option<RunInputs> {
+        self.calls.inputs()
+    }
+
+    fn inputs_read(&self, reads: &RawValue) {
+        self.calls.inputs_read(reads);
     }
 
     fn printed(&self, stream: Stream, bytes: &[u8]) {

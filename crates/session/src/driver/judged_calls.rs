@@ -11,7 +11,7 @@ use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::{RawValue, to_raw_value};
 use types::{
     CHECK_CALL, CheckAnswer, CheckMode, FoundCalls, HostCallError, HostCallErrorKind, Language, Outcome,
-    Principal, SessionFate,
+    Principal, RunInputs, SessionFate,
 };
 
 use crate::check::{Check, refused};
@@ -101,6 +101,14 @@ impl HostCalls for JudgedCalls {
 
     fn names(&self) -> Option<Vec<String>> {
         self.calls.names()
+    }
+
+    fn inputs(&self) -> Option<RunInputs> {
+        self.calls.inputs()
+    }
+
+    fn inputs_read(&self, reads: &RawValue) {
+        self.calls.inputs_read(reads);
     }
 
     fn printed(&self, stream: Stream, bytes: &[u8]) {

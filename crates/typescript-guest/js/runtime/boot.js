@@ -1,5 +1,6 @@
 // Builds the platform, and exports the functions for the host's loop.
 import native from "codeyard:native";
+import { listTimes } from "./dates.js";
 import { completeStacks } from "./error_stack.js";
 import "./globals.js";
 import { builtin, importError } from "./modules.js";
@@ -44,6 +45,7 @@ function found(specifier) {
 export default {
   ...program,
   pendingTimers,
+  listTimes,
   runAfterJobs: () => native.runAfterJobs(),
   fireTimer: (id) => native.fireTimer(id),
 };

@@ -1,34 +1,49 @@
 //! Times: of the session, and of time zones.
 
 use std::rc::Rc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZoneDatabase;
 use rquickjs::{Ctx, Function, Object, Result};
 
-use crate::shared::Shared;
+use crate::shared::{Shared, wall_clock};
 
 pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
     let state = Rc::clone(shared);
     native.set(
         "now",
-        Function::new(ctx.clone(), move || since(state.began.get()))?,
+        Function::new(ctx.clone(), move || performance_now(&state))?,
     )?;
     let state = Rc::clone(shared);
     native.set(
         "timeOrigin",
         Function::new(ctx.clone(), move || {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            now.as_secs_f64() * 1000.0 - since(state.began.get())
+            let now = state.inputs.borrow_mut().wall.read(wall_clock());
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds of today are exact")]
+            let now = now as f64;
+            now - performance_now(&state)
+        })?,
+    )?;
+    let state = Rc::clone(shared);
+    native.set(
+        "wallClock",
+        Function::new(ctx.clone(), move || {
+            state.inputs.borrow_mut().wall.read(wall_clock())
         })?,
     )?;
     native.set("timeZoneOffset", Function::new(ctx.clone(), offset)?)
 }
 
-/// Milliseconds.
-fn since(began: Instant) -> f64 {
-    began.elapsed().as_secs_f64() * 1000.0
+/// Milliseconds since the session began.
+fn performance_now(shared: &Shared) -> f64 {
+    const NANOSECONDS: f64 = 1_000_000.0;
+    let passed = i64::try_from(shared.began.get().elapsed().as_nanos()).unwrap_or(i64::MAX);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "nanoseconds of a session are exact enough"
+    )]
+    let passed = shared.inputs.borrow_mut().fine.read(passed) as f64;
+    passed / NANOSECONDS
 }
 
 /// Minutes that a zone is ahead of UTC at a time; `None` for an unknown zone.

@@ -1,5 +1,7 @@
 //! Digests and random bytes.
 
+use std::rc::Rc;
+
 use hmac::{Hmac, Mac};
 use md5::Md5;
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
@@ -7,18 +9,26 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use crate::bytes;
+use crate::shared::Shared;
 
-pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
-    native.set("random", Function::new(ctx.clone(), random)?)?;
+pub fn define<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> Result<()> {
+    let state = Rc::clone(shared);
+    native.set(
+        "random",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, count: usize| {
+            random(ctx, count, &state)
+        })?,
+    )?;
     native.set("digest", Function::new(ctx.clone(), digest)?)?;
     native.set("hmac", Function::new(ctx.clone(), hmac)?)
 }
 
-fn random<'js>(ctx: Ctx<'js>, count: usize) -> Result<TypedArray<'js, u8>> {
+fn random<'js>(ctx: Ctx<'js>, count: usize, shared: &Shared) -> Result<TypedArray<'js, u8>> {
     let mut drawn = vec![0; count];
     if getrandom::fill(&mut drawn).is_err() {
         return Err(Exception::throw_message(&ctx, "the system gives no random bytes"));
     }
+    shared.inputs.borrow_mut().bytes.fill(&mut drawn);
     TypedArray::new(ctx, drawn)
 }
 

@@ -10,8 +10,8 @@ use crate::PermissionSet;
 pub struct TokenContext {
     /// What each scope permits, for challenges; empty if scopes limit nothing.
     pub scopes: Arc<BTreeMap<String, PermissionSet>>,
-    /// The path that the token's audience names, such as `/servers/a/mcp`; `None` for the whole gateway.
-    pub path: Option<String>,
+    /// The paths that the token's audiences name, such as `/servers/a/mcp`; `None` for the whole gateway.
+    pub paths: Option<Vec<String>>,
 }
 
 /// The part of an identity that API tokens lack.

@@ -16,8 +16,9 @@ const LOGOUT_AGE: i64 = 120;
 /// Longest lifetime of an access token (`exp - iat`), in seconds: 90 days.
 const MAX_LIFE: i64 = 90 * 24 * 60 * 60;
 
-/// Claims of access tokens that no standard gives to ID tokens.
-const ACCESS_CLAIMS: [&str; 4] = ["scope", "scp", "roles", "client_id"];
+/// Claims of access tokens that ID tokens lack. Entra ID writes `roles` into both kinds, but how the client proved
+/// itself (`azpacr`, in tokens of version 1 `appidacr`) only into access tokens.
+const ACCESS_CLAIMS: [&str; 5] = ["scope", "scp", "client_id", "azpacr", "appidacr"];
 
 /// Who has signed out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,13 +37,13 @@ pub struct LogoutClaims {
     pub until_ms: i64,
 }
 
-/// Checks an access token. Returns the path that its audience names, `None` for the whole gateway.
+/// Checks an access token. Returns the paths that its audiences name, `None` for the whole gateway.
 pub(crate) fn check_access(
     header: &Header,
     claims: &Map<String, Value>,
     config: &IssuerConfig,
     now: i64,
-) -> Result<Option<String>, TokenError> {
+) -> Result<Option<Vec<String>>, TokenError> {
     let is_other = ["events", "nonce", "at_hash", "c_hash"]
         .iter()
         .any(|name| claims.contains_key(*name));
@@ -199,8 +200,8 @@ fn audiences(claims: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// `Some(None)` if the token is for the whole gateway, `Some(path)` if it is for a place beneath, `None` if neither.
-fn audience(claims: &Map<String, Value>, own: &[String]) -> Option<Option<String>> {
+/// `Some(None)` if the token is for the whole gateway, `Some(paths)` if it is for places beneath, `None` if neither.
+fn audience(claims: &Map<String, Value>, own: &[String]) -> Option<Option<Vec<String>>> {
     let found = audiences(claims);
     let bare = |text: &str| text.trim_end_matches('/').to_owned();
     if found
@@ -209,14 +210,15 @@ fn audience(claims: &Map<String, Value>, own: &[String]) -> Option<Option<String
     {
         return Some(None);
     }
-    let beneath = found.iter().find_map(|one| {
+    let beneath = found.iter().filter_map(|one| {
         let own = own
             .iter()
             .filter(|own| own.starts_with("https://") || own.starts_with("http://"));
         own.filter_map(|own| one.strip_prefix(bare(own).as_str()))
             .find(|rest| rest.starts_with('/'))
     });
-    beneath.map(|path| Some(bare(path)))
+    let paths: Vec<_> = beneath.map(bare).collect();
+    (!paths.is_empty()).then_some(Some(paths))
 }
 
 #[cfg(test)]
@@ -227,11 +229,12 @@ mod tests {
 
     #[test]
     fn an_audience_is_the_gateway_or_a_place_of_it() {
-        let check = |aud: Value, expected: Option<Option<&str>>| {
+        let check = |aud: Value, expected: Option<Option<&[&str]>>| {
             let claims = json!({"aud": aud});
             let own = ["https://yard.example", "6f2c"].map(str::to_owned);
             let found = audience(claims.as_object().expect("an object"), &own);
-            let expected = expected.map(|path| path.map(str::to_owned));
+            let owned = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect();
+            let expected = expected.map(|paths| paths.map(owned));
             assert_eq!(found, expected, "{claims}");
         };
         check(json!("https://yard.example"), Some(None));
@@ -239,7 +242,15 @@ mod tests {
         check(json!(["other", "6f2c"]), Some(None));
         check(
             json!("https://yard.example/servers/a/mcp"),
-            Some(Some("/servers/a/mcp")),
+            Some(Some(&["/servers/a/mcp"])),
+        );
+        check(
+            json!([
+                "https://yard.example/servers/a/mcp",
+                "other",
+                "https://yard.example/servers/b/mcp/"
+            ]),
+            Some(Some(&["/servers/a/mcp", "/servers/b/mcp"])),
         );
         for wrong in [
             json!("https://yard.example.example"),

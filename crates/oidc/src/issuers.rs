@@ -24,8 +24,8 @@ pub struct AccessToken<'a> {
     pub issuer: &'a IssuerConfig,
     /// Everything that the issuer says; its times are whole seconds.
     pub claims: Map<String, Value>,
-    /// The path that the audience names; `None` for the whole gateway.
-    pub path: Option<String>,
+    /// The paths that the audiences name; `None` for the whole gateway.
+    pub paths: Option<Vec<String>>,
 }
 
 // === impl Issuers ===
@@ -71,12 +71,12 @@ impl Issuers {
     /// Why the token proves nothing; [`TokenError::NoKeys`] if that may change.
     pub async fn verify(&self, text: &str, now: i64) -> Result<AccessToken<'_>, TokenError> {
         let (cache, mut token) = self.signed(text).await?;
-        let path = check_access(&token.header, &token.claims, &cache.config, now)?;
+        let paths = check_access(&token.header, &token.claims, &cache.config, now)?;
         make_times_whole(&mut token.claims);
         Ok(AccessToken {
             issuer: &cache.config,
             claims: token.claims,
-            path,
+            paths,
         })
     }
 

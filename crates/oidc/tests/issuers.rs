@@ -97,7 +97,7 @@ async fn right_tokens_are_accepted_and_keys_are_asked_for_once() {
     );
     let token = signer.sign(json!({}), &beneath);
     let verified = issuers.verify(&token, now()).await.unwrap();
-    assert_eq!(verified.path.as_deref(), Some("/servers/a/mcp"));
+    assert_eq!(verified.paths, Some(vec!["/servers/a/mcp".to_owned()]));
 }
 
 #[tokio::test]
@@ -219,10 +219,11 @@ async fn id_tokens_are_refused_and_access_tokens_of_every_issuer_accepted() {
         check(header.clone(), json!({}), no()).await;
         check(header.clone(), json!({"azp": "a", "email": "a@b.example"}), no()).await;
         check(header.clone(), json!({"typ": "ID", "scope": "openid"}), no()).await;
+        check(header.clone(), json!({"roles": ["staff"]}), no()).await;
         for own in [
             json!({"scope": "mcp:use"}),
             json!({"scp": ["mcp:use"]}),
-            json!({"roles": ["staff"]}),
+            json!({"roles": ["staff"], "azpacr": "1"}),
             json!({"client_id": "a"}),
             json!({"typ": "Bearer"}),
         ] {

@@ -51,21 +51,13 @@ impl Identity {
         self.signed_on.is_some()
     }
 
-    /// Whether the token is for this path: its audience may be a single virtual server.
+    /// Whether the token is for this path: its audiences may be single virtual servers.
     pub fn is_for_path(&self, path: &str) -> bool {
         let own = self
             .signed_on
             .as_ref()
-            .and_then(|signed| signed.context.path.as_deref());
-        let is_within = |place: &str| {
-            path.strip_prefix(place)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        // Messages of the older transport go beside its stream.
-        let message = own
-            .and_then(|own| own.strip_suffix("/sse"))
-            .map(|base| format!("{base}/message"));
-        own.is_none_or(is_within) || message.is_some_and(|message| is_within(&message))
+            .and_then(|signed| signed.context.paths.as_ref());
+        own.is_none_or(|own| own.iter().any(|place| is_beneath(path, place)))
     }
 
     /// The scopes with which a new token would have the permission: those of this token, and the smallest one that
@@ -102,6 +94,17 @@ impl Identity {
             ..self.clone()
         })
     }
+}
+
+/// Whether a path is this place or beneath it.
+fn is_beneath(path: &str, place: &str) -> bool {
+    let is_within = |place: &str| {
+        path.strip_prefix(place)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    // Messages of the older transport go beside its stream.
+    let messages = place.strip_suffix("/sse").map(|base| format!("{base}/message"));
+    is_within(place) || messages.is_some_and(|messages| is_within(&messages))
 }
 
 /// A platform admin sees every team.

@@ -172,7 +172,7 @@ fn a_sign_on_keeps_its_id_over_its_tokens() {
     }
 }
 
-fn signed_on(person: &Person, scopes: &[(&str, &str)], more: Value, path: Option<&str>) -> Identity {
+fn signed_on(person: &Person, scopes: &[(&str, &str)], more: Value, paths: Option<&[&str]>) -> Identity {
     let read = |names: &str| PermissionSet::read(names).expect("permissions");
     let scopes: BTreeMap<_, _> = scopes
         .iter()
@@ -185,7 +185,7 @@ fn signed_on(person: &Person, scopes: &[(&str, &str)], more: Value, path: Option
     let sign_on = decide(&rules, more).expect("a user");
     let context = TokenContext {
         scopes: Arc::new(scopes),
-        path: path.map(str::to_owned),
+        paths: paths.map(|paths| paths.iter().map(|&path| path.to_owned()).collect()),
     };
     Identity::signed_on(&sign_on, context, &person.user, &person.memberships).expect("an enabled user")
 }
@@ -235,19 +235,22 @@ fn scopes_limit_the_role_and_the_smallest_missing_one_is_named() {
 #[test]
 fn a_token_for_a_place_is_for_what_is_beneath_it() {
     let alice = Person::new("alice", Role::Developer, &[]);
-    let check = |path: Option<&str>, asked: &str, expected: bool| {
-        let identity = signed_on(&alice, &[], json!({}), path);
-        assert_eq!(identity.is_for_path(asked), expected, "{path:?} {asked}");
+    let check = |paths: &[&str], asked: &str, expected: bool| {
+        let identity = signed_on(&alice, &[], json!({}), Some(paths));
+        assert_eq!(identity.is_for_path(asked), expected, "{paths:?} {asked}");
     };
-    check(None, "/servers", true);
-    check(Some("/servers/a/mcp"), "/servers/a/mcp", true);
-    check(Some("/servers/a/mcp"), "/servers/a/mcp/x", true);
-    check(Some("/servers/a/mcp"), "/servers/a/mcpx", false);
-    check(Some("/servers/a/mcp"), "/servers/b/mcp", false);
-    check(Some("/servers/a"), "/servers/a/message", true);
-    check(Some("/servers/a"), "/servers", false);
-    check(Some("/servers/a/sse"), "/servers/a/message", true);
-    check(Some("/servers/a/sse"), "/servers/b/message", false);
+    assert!(signed_on(&alice, &[], json!({}), None).is_for_path("/servers"));
+    check(&["/servers/a/mcp", "/servers/b/mcp"], "/servers/b/mcp", true);
+    check(&["/servers/a/mcp", "/servers/b/mcp"], "/servers/c/mcp", false);
+    check(&[], "/servers/a/mcp", false);
+    check(&["/servers/a/mcp"], "/servers/a/mcp", true);
+    check(&["/servers/a/mcp"], "/servers/a/mcp/x", true);
+    check(&["/servers/a/mcp"], "/servers/a/mcpx", false);
+    check(&["/servers/a/mcp"], "/servers/b/mcp", false);
+    check(&["/servers/a"], "/servers/a/message", true);
+    check(&["/servers/a"], "/servers", false);
+    check(&["/servers/a/sse"], "/servers/a/message", true);
+    check(&["/servers/a/sse"], "/servers/b/message", false);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl GatewayApi {
         }
         let context = TokenContext {
             scopes: Arc::new(verified.issuer.rules.scopes.clone()),
-            path: verified.path.clone(),
+            paths: verified.paths.clone(),
         };
         let identity = Identity::signed_on(sign_on, context, stored, &state.memberships);
         identity.map_err(|why| not_admitted(&why))

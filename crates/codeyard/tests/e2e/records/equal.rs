@@ -91,9 +91,23 @@ async fn repeated(client: &mut CodeClient, language: &str, session: &str, progra
     serde_json::from_str(&again.out).unwrap_or_else(|_| panic!("{again:?}"))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`cargo xtask replays` requests the long form"
+)]
+fn wanted_runs() -> usize {
+    let wanted = std::env::var(VARIABLE).ok();
+    wanted.and_then(|number| number.parse().ok()).unwrap_or(1)
+}
+
+#[expect(clippy::print_stdout, reason = "the result of the long form")]
+fn show(runs: usize) {
+    println!("{runs} recorded runs, repeated with equal results, output and calls");
+}
+
 #[tokio::test]
 async fn programs_with_time_and_randomness_are_repeated_equally() {
-    let wanted = std::env::var(VARIABLE).map_or(1, |text| text.parse().unwrap());
+    let wanted = wanted_runs();
     let codeyard = Codeyard::with_stub().unwrap().real_servers().unwrap();
     let codeyard = codeyard.settings("[records]\nrecord = \"replay\"\n");
     let mut client = CodeClient::of(codeyard).await;
@@ -111,5 +125,5 @@ async fn programs_with_time_and_randomness_are_repeated_equally() {
         }
         round += 1;
     }
-    println!("{runs} recorded runs, repeated with equal results, output and calls");
+    show(runs);
 }

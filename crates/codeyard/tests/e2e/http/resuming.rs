@@ -129,15 +129,10 @@ async fn a_resume_from_a_dropped_event_fails() {
     };
     let first = served.post(&own, &progress(100, 5)).await.sse_events();
     let begin = first[0].id.as_deref().unwrap();
-    assert_eq!(
-        resume(&served, &session, begin)
-            .await
-            .whole()
-            .await
-            .sse_events()
-            .len(),
-        6
-    );
+    let again = resume(&served, &session, begin).await.whole().await.sse_events();
+    // A slow machine may drop progress, so their number is not fixed.
+    assert!(first.len() > 2, "{first:?}");
+    assert_eq!(again.len(), first.len() - 1, "{again:?}");
     // More events than the session stores.
     let messages: Vec<Value> = (0..20).map(|id| progress(id, 60)).collect();
     let answers = join_all(messages.iter().map(|message| served.post(&own, message))).await;

@@ -187,11 +187,7 @@ async fn c088_c089_a_time_out_keeps_output_and_files() {
     let result = client
         .call("shell_exec", json!({"code": code, "timeout_ms": 1500}))
         .await;
-    assert!(
-        began.elapsed() < Duration::from_millis(3_500),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
     assert_eq!(
         (result.output(), result.error()),
         ("partial\n", "Execution timed out after 1500ms")

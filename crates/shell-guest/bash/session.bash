@@ -45,7 +45,8 @@ codeyard_turn() {
         builtin unset OLDPWD
         ;;
       'seed '*)
-        RANDOM=${codeyard_order#seed }
+        # A failed assignment would end the loop. Without `RANDOM`, or with one that is read-only, there is nothing to seed.
+        [[ -v RANDOM && ${RANDOM@a} != *r* ]] && RANDOM=${codeyard_order#seed }
         ;;
       'clock '*)
         codeyard_set_clock "${codeyard_order#clock }"

@@ -25,6 +25,7 @@
 //! | `codeyard serve` and connections to it | [`gateway`] |
 //! | load on a gateway that is killed | [`GatewayLoad`] |
 //! | two groups of users that must see nothing of each other | [`isolation`] |
+//! | more work than in the suite | [`long_form`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod amplify;
@@ -43,6 +44,7 @@ mod gateway_load;
 mod isolation;
 mod issuer;
 pub mod limits;
+mod long_form;
 mod meta_tools;
 mod mode;
 mod postgres;
@@ -66,6 +68,7 @@ pub use fake_environment::FakeEnvironment;
 pub use gateway_load::{GatewayLoad, WorkingLoad};
 pub use isolation::{IsolationReport, IsolationScale, isolation};
 pub use issuer::{Issuer, UserLogin};
+pub use long_form::long_form;
 pub use meta_tools::{MetaToolResult, MetaTools, MetaToolsClient};
 pub use mode::Mode;
 pub use postgres::{Pooler, PostgresServer};

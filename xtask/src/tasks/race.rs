@@ -3,9 +3,8 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::test::rust::with_places;
-use super::{say, setup};
-use crate::run;
+use super::say;
+use super::test::rust::long_form;
 
 /// The number of the host's reads and writes, as `crates/codeyard/tests/e2e/hostile/race.rs` takes it.
 const VARIABLE: &str = "CODEYARD_RACE_OPERATIONS";
@@ -19,13 +18,7 @@ pub struct Race {
 }
 
 pub fn run(race: &Race) -> Result<()> {
-    setup::build_codeyard()?;
-    let mut command = setup::cargo();
-    command
-        .args(["test", "--locked", "--package", "codeyard", "--test", "e2e"])
-        .args(["--", "--nocapture", "--test-threads=1", "hostile::race"])
-        .env(VARIABLE, race.operations.to_string());
-    run::visible(with_places(&mut command))?;
+    long_form("hostile::race", VARIABLE, race.operations)?;
     say("no file outside was read or written");
     Ok(())
 }

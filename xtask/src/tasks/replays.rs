@@ -3,9 +3,8 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::test::rust::with_places;
+use super::test::rust::long_form;
 use super::{say, setup};
-use crate::run;
 
 /// The least number of runs, as `crates/codeyard/tests/e2e/records/equal.rs` takes it.
 const VARIABLE: &str = "CODEYARD_REPLAYED_RUNS";
@@ -19,13 +18,9 @@ pub struct Replays {
 }
 
 pub fn run(replays: &Replays) -> Result<()> {
-    setup::build_codeyard()?;
-    let mut command = setup::cargo();
-    command
-        .args(["test", "--locked", "--package", "codeyard", "--test", "e2e"])
-        .args(["--", "--nocapture", "--test-threads=1", "records::equal"])
-        .env(VARIABLE, replays.runs.to_string());
-    run::visible(with_places(&mut command))?;
+    setup::packages(setup::FOR_TESTS)?;
+    setup::upstreams()?;
+    long_form("records::equal", VARIABLE, replays.runs)?;
     say("each repeated run was equal to its recording");
     Ok(())
 }

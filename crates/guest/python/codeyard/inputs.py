@@ -30,12 +30,12 @@ class _Clock:
 
     def __init__(self, read):
         self._read = read
-        self.begin(None, None)
+        self.begin((), None)
 
     def begin(self, times, start):
         self.listed = []
         self._shift = 0
-        self._times = iter(times or ())
+        self._times = iter(times)
         if start is not None:
             self._shift = start - self._read()
 
@@ -65,9 +65,12 @@ class _RandomBytes:
             drawn, self._left = bytes(self._left[:count]), self._left[count:]
         else:
             drawn = _draw(count)
-        if len(self.listed) + count <= _MOST_BYTES:
-            self.listed += drawn
+        self.note(drawn)
         return drawn
+
+    def note(self, drawn):
+        if len(self.listed) + len(drawn) <= _MOST_BYTES:
+            self.listed += drawn
 
     def has(self, count):
         return count <= len(self._left)
@@ -88,10 +91,19 @@ def begin(inputs):
         _reseed(inputs["seed"])
     reads = inputs.get("reads")
     start = None if reads is None else inputs["clock"] * 1_000_000
-    reads = reads or {}
-    _wall.begin(reads.get("wall"), start)
-    _fine.begin(reads.get("fine"), None)
-    _bytes.begin(base64.b64decode(reads.get("bytes", "")))
+    wall, fine, drawn = _lists(reads or {})
+    _wall.begin(wall, start)
+    _fine.begin(fine, None)
+    _bytes.begin(drawn)
+
+
+def _lists(reads):
+    """The times of both clocks, and the bytes. A list that a program has spoiled in its own guest answers nothing."""
+    try:
+        wall, fine = ([int(time) for time in reads.get(name, ())] for name in ("wall", "fine"))
+        return wall, fine, base64.b64decode(reads.get("bytes", ""))
+    except (AttributeError, TypeError, ValueError):
+        return [], [], b""
 
 
 def listed():
@@ -213,5 +225,5 @@ def _uuid1_of(node=None, clock_seq=None):
     if _bytes.has(16):
         return uuid.UUID(bytes=_bytes.draw(16))
     made = _uuid1()
-    _bytes.listed += made.bytes
+    _bytes.note(made.bytes)
     return made

@@ -52,10 +52,15 @@ class Inputs(unittest.TestCase):
         self.assertEqual(outcome.result, 3)
 
     def test_lists_are_bounded(self):
-        code = "import os, time\nfor _ in range(10_000): time.time(); os.urandom(10)"
+        code = "import os, time, uuid\nfor _ in range(10_000): time.time(); os.urandom(10); uuid.uuid1()"
         [outcome] = run({"seed": 1, "clock": 0}, code)
         self.assertEqual(len(outcome.reads["wall"]), 4_000)
         self.assertLess(len(outcome.reads["bytes"]), 50_000)
+
+    def test_a_spoiled_list_answers_nothing(self):
+        for reads in [7, {"wall": 7}, {"fine": ["x"]}, {"bytes": "!!!"}, {"bytes": 7}]:
+            [outcome] = run({"seed": 1, "clock": 3_000, "reads": reads}, "import time\nint(time.time())")
+            self.assertEqual(outcome.result, 3, reads)
 
     def test_nothing_is_replaced_in_other_runs(self):
         code = "import time, os, datetime\n[type(each).__name__ for each in (time.time, os.urandom, datetime.datetime.now)]"

@@ -184,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn too_long_a_list_of_reads_is_dropped_and_the_result_stays() {
+        let done = |reads: &str| {
+            let body = format!(r#"{{"t":"done","id":1,"result":5,"reads":{reads}}}"#);
+            let mut incoming = Incoming::default();
+            incoming.push(&frame(&body));
+            shown(incoming.take().expect("a frame").expect("a body"))
+        };
+        let kept = done(r#"{"wall":[7]}"#);
+        assert!(kept.contains("wall") && kept.contains("result"), "{kept}");
+        let dropped = done(&format!("[{}1]", "1,".repeat(200_000)));
+        assert_eq!(dropped, done("null"));
+    }
+
+    #[test]
     fn what_is_no_frame_is_refused_at_its_header_or_its_body() {
         check(&[0xff; 4], &["a frame of 4294967295 bytes"]);
         check(&frame("{}"), &["missing field `t` at line 1 column 2"]);

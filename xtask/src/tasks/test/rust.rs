@@ -65,6 +65,17 @@ pub fn threads() -> usize {
     2 * std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
+/// Builds and runs these end-to-end tests, with this much work instead of the suite's.
+pub fn long_form(tests: &str, variable: &str, number: u64) -> Result<()> {
+    setup::build_codeyard()?;
+    let mut command = setup::cargo();
+    command
+        .args(["test", "--locked", "--package", "codeyard", "--test", "e2e"])
+        .args(["--", "--nocapture", "--test-threads=1", tests])
+        .env(variable, number.to_string());
+    run::visible(with_places(&mut command))
+}
+
 /// Sets the variables by which tests find installed files.
 pub fn with_places(command: &mut Command) -> &mut Command {
     if let Some(path) = path() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
+use test_support::long_form;
 use types::{Principal, SessionName};
 use workspace::virtual_files::{Browse, FileError, FileLimits, FilePolicy, VirtualFiles};
 use workspace::{WorkspaceConfig, Workspaces};
@@ -128,22 +129,13 @@ fn state(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "`cargo xtask race` requests the long form"
-)]
-fn operations() -> u64 {
-    let asked = std::env::var(VARIABLE).ok();
-    asked.and_then(|number| number.parse().ok()).unwrap_or(OPERATIONS)
-}
-
 #[expect(clippy::print_stdout, reason = "the result of the long form")]
 fn show(score: &Score) {
     println!("{score:?}");
 }
 
 async fn check(roots: bool) {
-    let most = operations();
+    let most = long_form(VARIABLE, OPERATIONS);
     let mut yard = Yard::new().await;
     let data = yard.client.codeyard.data_directory();
     let code =

@@ -1,7 +1,7 @@
 //! 59 distinct programs in three languages, over real servers, that are equal when they are repeated.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, run};
+use test_support::{CodeClient, Codeyard, long_form, run};
 
 /// Time, randomness, calls of a real server, gathered calls, and failures.
 const PYTHON: [&str; 33] = [
@@ -91,23 +91,33 @@ async fn repeated(client: &mut CodeClient, language: &str, session: &str, progra
     serde_json::from_str(&again.out).unwrap_or_else(|_| panic!("{again:?}"))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "`cargo xtask replays` requests the long form"
-)]
-fn wanted_runs() -> usize {
-    let wanted = std::env::var(VARIABLE).ok();
-    wanted.and_then(|number| number.parse().ok()).unwrap_or(1)
+#[expect(clippy::print_stdout, reason = "the result of the long form")]
+fn show(runs: u64) {
+    println!("{runs} recorded runs, repeated with equal results, output and calls");
 }
 
-#[expect(clippy::print_stdout, reason = "the result of the long form")]
-fn show(runs: usize) {
-    println!("{runs} recorded runs, repeated with equal results, output and calls");
+/// A copy of the shell takes over after `exit`, and is seeded again.
+#[tokio::test]
+async fn a_shell_without_a_random_that_can_be_seeded_goes_on() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .settings("[records]\nrecord = \"replay\"\n");
+    let mut client = CodeClient::of(codeyard).await;
+    for (session, first) in [
+        ("a", "set -eu; readonly RANDOM; exit 0"),
+        ("b", "set -eu; unset RANDOM; exit 0"),
+    ] {
+        for code in [first, "echo on"] {
+            let asked = json!({"code": code, "language": "shell", "session": session});
+            let ran = client.execute(asked).await;
+            assert_eq!(ran.status(), "completed", "{code}: {ran:?}");
+        }
+    }
 }
 
 #[tokio::test]
 async fn programs_with_time_and_randomness_are_repeated_equally() {
-    let wanted = wanted_runs();
+    let wanted = long_form(VARIABLE, 1);
     let codeyard = Codeyard::with_stub().unwrap().real_servers().unwrap();
     let codeyard = codeyard.settings("[records]\nrecord = \"replay\"\n");
     let mut client = CodeClient::of(codeyard).await;
@@ -121,7 +131,7 @@ async fn programs_with_time_and_randomness_are_repeated_equally() {
             let session = format!("{language}-{round}");
             let again = repeated(&mut client, language, &session, programs).await;
             assert_eq!(again["differences"], json!([]), "{session}");
-            runs += programs.len();
+            runs += programs.len() as u64;
         }
         round += 1;
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::gateways::rows::{FootprintRow, LoadRow};
 use crate::placement::Placement;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +43,10 @@ pub struct Report {
     pub figures: Vec<Figure>,
     #[serde(default)]
     pub inputs: Vec<Input>,
+    #[serde(default)]
+    pub loads: Vec<LoadRow>,
+    #[serde(default)]
+    pub footprints: Vec<FootprintRow>,
     pub skipped: Vec<Skipped>,
 }
 
@@ -74,6 +79,8 @@ impl Report {
     pub fn extend(&mut self, other: Report) {
         self.figures.extend(other.figures);
         self.inputs.extend(other.inputs);
+        self.loads.extend(other.loads);
+        self.footprints.extend(other.footprints);
         self.skipped.extend(other.skipped);
     }
 }

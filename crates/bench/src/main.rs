@@ -11,6 +11,7 @@
 mod chart;
 mod echo;
 mod figures;
+mod gateways;
 mod guests;
 mod http_client;
 mod measure;
@@ -33,6 +34,9 @@ use clap::Parser;
 enum Task {
     Measure(measure::Measure),
     Soak(soak::Soak),
+    /// The upstream servers of the part `gateways`.
+    #[command(hide = true)]
+    Upstream(gateways::Upstream),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Measure(measure) => measure.run(),
         Task::Soak(soak) => soak.run(),
+        Task::Upstream(upstream) => upstream.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

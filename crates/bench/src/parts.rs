@@ -25,6 +25,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use crate::figures::Report;
+use crate::gateways;
 use crate::guests::Guests;
 use crate::placement::Placement;
 use crate::rivals;
@@ -83,6 +84,8 @@ pub enum Part {
     Files,
     /// The alternatives to Codeyard.
     Rivals,
+    /// `codeyard serve` beside other gateways: requests passed through to 1 and 100 upstream servers.
+    Gateways,
 }
 
 impl Part {
@@ -112,6 +115,7 @@ impl Part {
             Part::Hostile => hostile::measure(setting).await?,
             Part::Files => files::measure(setting)?,
             Part::Amplify => return amplify::measure(setting).await,
+            Part::Gateways => return gateways::measure(setting).await,
             Part::Rivals => return rivals::measure(setting).await,
             Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
         };
@@ -160,6 +164,7 @@ impl Part {
             | Part::Pages
             | Part::Amplify
             | Part::Files
+            | Part::Gateways
             | Part::Rivals => &[Placement::Free],
         }
     }

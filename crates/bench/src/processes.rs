@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::param::clock_ticks_per_second;
 use test_support::{descendants, status_field};
 
 const GROUPS: &str = "/sys/fs/cgroup";
@@ -15,6 +17,21 @@ pub fn proportional_memory(pid: u32) -> f64 {
         .into_iter()
         .map(|pid| proportional(pid).unwrap_or_default())
         .sum()
+}
+
+/// Processor time of a process and its descendants, in the kernel and outside.
+pub fn processor_time(pid: u32) -> Duration {
+    let ticks: u64 = family(pid).into_iter().filter_map(ticks).sum();
+    Duration::from_millis(ticks * 1000 / clock_ticks_per_second())
+}
+
+fn ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program, in brackets, may contain spaces.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(11);
+    let mut next = || times.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
 }
 
 /// In bytes.

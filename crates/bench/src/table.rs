@@ -1,6 +1,7 @@
 //! Prints figures as a table.
 
 use crate::figures::{Figure, Input, Report};
+use crate::gateways::rows;
 
 pub fn print(report: &Report) {
     if !report.figures.is_empty() {
@@ -9,6 +10,7 @@ pub fn print(report: &Report) {
     if !report.inputs.is_empty() {
         inputs(&report.inputs);
     }
+    rows::print(&report.loads, &report.footprints);
     for skipped in &report.skipped {
         println!("skipped: {}: {}", skipped.name, skipped.reason);
     }

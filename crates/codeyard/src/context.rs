@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use environment::{Environment, Machine, Mistakes};
 use registry::{BridgeDefinitions, DefinitionWatcher, Sources};
+use server::Host;
 use settings::{Arguments, Bridge, CodeExecution, Loaded, Program};
 
 use types::Principal;
@@ -142,6 +143,15 @@ impl Context {
         let loaded = self.begin_with(loaded, Some(WITHOUT_STARTS))?;
         self.tell_mounts(&loaded);
         Ok(loaded)
+    }
+
+    /// Begins the execution logs of the settings; without them, nothing is missing for the user.
+    pub async fn open_logs(&self, host: &Host) {
+        if let Err(error) = host.open_logs().await {
+            self.output.tell(&format!(
+                "warning: runs are missing in the execution log: {error}"
+            ));
+        }
     }
 
     pub fn program(&self) -> anyhow::Result<Program> {

@@ -143,13 +143,23 @@ impl Cluster {
         if self.held().find(key, Instant::now()) {
             return Ok(Placed::Here);
         }
+        // Without this, requests for other processes would wait for the database one after the other.
+        if gone.is_none()
+            && let Some(process) = self.held().seen_elsewhere(key, Instant::now())
+        {
+            return Ok(Placed::Elsewhere(process));
+        }
         let _changing = self.changing.lock().await;
+        let asked = Instant::now();
         let taken = self
             .leases
             .take(key, &self.process.id, gone, Moment::Database)
             .await?;
         let placed = match taken {
-            LeaseTaken::Elsewhere(process) => return Ok(Placed::Elsewhere(process)),
+            LeaseTaken::Elsewhere(process) => {
+                self.held().saw(key, &process, asked);
+                return Ok(Placed::Elsewhere(process));
+            }
             LeaseTaken::Held => Placed::Here,
             LeaseTaken::TakenOver(sessions) => Placed::Inherited(sessions),
         };

@@ -13,13 +13,14 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::{Sessions, SessionsConfig};
 use settings::{Parts, Traces};
-use store::{Recording, Records, Saved};
+use store::{Recording, Records, Saved, Trouble};
 use tokio::sync::Semaphore;
 use tool_files::Scanner;
 use types::{FileBounds, Principal, SandboxPolicy};
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceConfig, WorkspaceError, Workspaces};
 
+use crate::api::SinkStartError;
 use crate::caller::{Caller, Defaults};
 use crate::calls::{HostCallLog, RecordedCall};
 use crate::check::BeforeRun;
@@ -28,10 +29,12 @@ use crate::doctor;
 use crate::downstreams::Downstreams;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::guest_files::with_guest_files;
+use crate::local_log::LocalLog;
 use crate::run_counts::RunCounts;
-use crate::run_recordings::{KeysError, RunRecordings};
-use crate::run_traces::{RunTraces, SpanOutlet};
+use crate::run_recordings::{KeyDoubt, KeysError, RunRecordings};
+use crate::run_traces::RunTraces;
 use crate::served::Served;
+use crate::span_outlet::SpanOutlet;
 
 /// Longest time for sessions and servers to end.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -66,6 +69,7 @@ pub(crate) struct HostParts {
     pub(crate) log: Option<HostCallLog>,
     pub(crate) records: Records,
     pub(crate) recordings: RunRecordings,
+    pub(crate) local_log: Arc<LocalLog>,
     pub(crate) saved: Saved,
     pub(crate) counter: Arc<TokenCounter>,
     pub(crate) runs: RunCounts,
@@ -137,6 +141,7 @@ impl Host {
             check,
             answers,
             records,
+            logs,
             data_key,
             receipts,
             expose,
@@ -146,6 +151,7 @@ impl Host {
             tools,
         } = parts;
         let database = records.database.clone();
+        let local_log = Arc::new(LocalLog::new(database.clone(), logs));
         let records = match records.recording {
             Recording::Off => Records::off(),
             Recording::On { .. } => Records::new(records),
@@ -217,6 +223,7 @@ impl Host {
                 log,
                 records,
                 recordings,
+                local_log,
                 saved,
                 counter: Arc::default(),
                 runs: RunCounts::default(),
@@ -247,6 +254,22 @@ impl Host {
     /// If there is no usable key.
     pub fn check_keys(&self) -> Result<(), KeysError> {
         self.shared.recordings.check().map_err(KeysError)
+    }
+
+    /// Why this process may not repeat runs of other processes, or they not its runs.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn key_doubts(&self) -> Result<Vec<KeyDoubt>, Trouble> {
+        self.shared.recordings.doubts().await
+    }
+
+    /// Writes the execution logs of the settings until the host is closed. `codeyard serve` opens all its sinks instead.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn open_logs(&self) -> Result<(), SinkStartError> {
+        self.shared.local_log.open().await
     }
 
     /// This principal as a caller with the default settings.
@@ -295,7 +318,8 @@ impl Host {
         self.shared.saved.close().await;
         self.shared.broker.close().await;
         self.shared.recordings.close().await;
-        // Close the records last, because every ending session writes one.
+        // The records after all sessions, because each writes one at its end; then their last lines in logs.
         self.shared.records.close().await;
+        self.shared.local_log.close().await;
     }
 }

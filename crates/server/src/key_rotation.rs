@@ -133,11 +133,15 @@ fn encrypt_again(
 
 /// The keys that some recording needs.
 async fn needed(table: &Recordings) -> Result<Vec<KeyMark>, Trouble> {
-    let begun = table.keys_in_use().await?;
+    Ok(marks(&table.keys_in_use().await?))
+}
+
+/// The keys that these beginnings of recordings name.
+pub(crate) fn marks(begun: &[String]) -> Vec<KeyMark> {
     let marks = begun
         .iter()
         .filter_map(|text| KeyMark::of(&STANDARD.decode(text).ok()?));
-    Ok(marks.collect())
+    marks.collect()
 }
 
 /// The first characters of texts that this key has encrypted, as they are stored.

@@ -1,16 +1,18 @@
 //! Keeps recordings of runs, encrypted, and opens them again.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use encryption::{DataKeys, FileState, KeyError, OpenError};
+use encryption::{DATA_KEY_VARIABLE, DataKeys, FileState, KEY_FILE, KeyError, OpenError};
 use replay::{RecordingError, RunRecording};
 use store::{Database, Recordings, Records, StoredRecording, Trouble};
 use types::{Principal, RunId};
 
 use crate::files::blocking;
+use crate::key_rotation::marks;
 
 /// Recordings of at least so many bytes are encrypted on a thread of their own.
 const LARGE: usize = 64 * 1024;
@@ -21,6 +23,17 @@ pub(crate) struct RunRecordings {
     records: Records,
     table: Recordings,
     keys: Arc<KeySource>,
+    /// Whether other processes may use the database.
+    is_shared: bool,
+}
+
+/// A reason why a process may not be able to repeat runs of other processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyDoubt {
+    /// Several processes may use the database, and the keys are in a file that others may not have.
+    OwnFile(PathBuf),
+    /// A key of recent recordings is missing.
+    Unknown,
 }
 
 /// Where the keys are. They are read at the first use, because a start that needs none reads no file, and again when
@@ -69,6 +82,25 @@ pub enum ReplayError {
 #[error("runs cannot be recorded for replay: {0}; or leave `replay` out of `record` in `[records]`")]
 pub struct KeysError(pub(crate) Arc<KeyError>);
 
+impl fmt::Display for KeyDoubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyDoubt::OwnFile(file) => write!(
+                f,
+                "recordings are encrypted with the key in {}; other processes on this database need the same key: \
+                 set {DATA_KEY_VARIABLE} to it for each process, or give all the same file",
+                file.display()
+            ),
+            KeyDoubt::Unknown => write!(
+                f,
+                "recent recordings are encrypted with a key that this process does not have, so it cannot replay \
+                 their runs: set {DATA_KEY_VARIABLE} for each process to the keys of all {KEY_FILE} files, in the same \
+                 order"
+            ),
+        }
+    }
+}
+
 // === impl RunRecordings ===
 
 impl RunRecordings {
@@ -80,6 +112,7 @@ impl RunRecordings {
     ) -> RunRecordings {
         RunRecordings {
             records,
+            is_shared: database.file().is_none(),
             table: Recordings::new(database),
             keys: Arc::new(KeySource {
                 directory,
@@ -100,6 +133,27 @@ impl RunRecordings {
             true => self.keys.get().map(drop),
             false => Ok(()),
         }
+    }
+
+    /// Why runs of other processes may not be repeatable here, or the other way round.
+    pub(crate) async fn doubts(&self) -> Result<Vec<KeyDoubt>, Trouble> {
+        let mut doubts = Vec::new();
+        let keys = match self.are_kept() {
+            true => self.keys.get().ok(),
+            false => None,
+        };
+        let Some(keys) = keys else {
+            return Ok(doubts);
+        };
+        if self.is_shared && self.keys.variable.is_none() {
+            doubts.push(KeyDoubt::OwnFile(self.keys.directory.join(KEY_FILE)));
+        }
+        let own = keys.marks();
+        let newest = marks(&self.table.keys_of_newest().await?);
+        if newest.iter().any(|mark| !own.contains(mark)) {
+            doubts.push(KeyDoubt::Unknown);
+        }
+        Ok(doubts)
     }
 
     /// Encrypts and keeps a recording. Without a key nothing is kept, and that is logged.

@@ -1,30 +1,21 @@
 //! Spans of runs, as S0-84 names them: never the program, its arguments or its output.
 
-use std::fmt;
-
-use ::sinks::OtlpTarget;
 use broker::RunTrace;
 use session::SessionError;
 use settings::{Traces, UserAttribute};
 use sha2::{Digest as _, Sha256};
-use surfaces::RunReport;
-use traces::{Span, SpanKind, SpanQueue, Tracer};
-use types::{RunSpec, Selector, Status, TraceContext};
+use surfaces::{MetaToolRun, RunError, RunReport};
+use traces::{Span, SpanKind, Tracer};
+use types::{Selector, Status, TraceContext};
 
 use crate::Caller;
+use crate::span_outlet::SpanOutlet;
 
 /// Traces the runs of a host. Cheap to clone; by default off.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunTraces {
     tracer: Tracer,
     user: UserAttribute,
-}
-
-/// Ended spans and their collector.
-#[derive(Debug)]
-pub struct SpanOutlet {
-    pub(crate) queue: SpanQueue,
-    pub(crate) target: OtlpTarget,
 }
 
 // === impl RunTraces ===
@@ -45,17 +36,11 @@ impl RunTraces {
     }
 }
 
-impl fmt::Display for SpanOutlet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OTLP at {}", self.target.url)
-    }
-}
-
 // === impl Caller ===
 
 impl Caller {
     /// Begins the span of a run that a client asks for in this trace.
-    pub(crate) fn begin_span(&self, spec: &RunSpec, parent: Option<&TraceContext>) -> Span {
+    pub(crate) fn begin_span(&self, language: &str, code: &str, parent: Option<&TraceContext>) -> Span {
         let traces = &self.shared.traces;
         let mut span = traces
             .tracer
@@ -63,7 +48,7 @@ impl Caller {
         if !span.is_recorded() {
             return span;
         }
-        span.text("code.hash", &hex::encode(Sha256::digest(&spec.code)));
+        span.text("code.hash", &hex::encode(Sha256::digest(code)));
         span.text("server.id", self.server().map_or("", |server| server.as_str()));
         match traces.user {
             UserAttribute::Email => span.text("user.email", self.principal.user().as_str()),
@@ -73,7 +58,7 @@ impl Caller {
             }
             UserAttribute::Omitted => {}
         }
-        span.text("language", spec.language.name());
+        span.text("language", language);
         span.text("mcp.method.name", "tools/call");
         span.text("gen_ai.operation.name", "execute_tool");
         span
@@ -102,7 +87,20 @@ pub(crate) fn end(mut span: Span, ended: &Result<RunReport, SessionError>) {
     span.text("run.id", report.run_id.as_str());
     span.text("session.id", report.session.as_str());
     span.number("run.calls", u64::from(report.outcome.usage.host_calls));
-    match report.outcome.status {
+    end_as(span, report.outcome.status);
+}
+
+/// Ends the span of a line of the constrained commands, which calls no tool.
+pub(crate) fn end_line(mut span: Span, ended: &Result<MetaToolRun, RunError>) {
+    let Ok(run) = ended else {
+        return span.end(Some("not_begun"));
+    };
+    span.text("run.id", run.run_id.as_str());
+    end_as(span, run.outcome.status);
+}
+
+fn end_as(span: Span, status: Status) {
+    match status {
         Status::Completed => span.end(None),
         status => span.end(Some(status.name())),
     }

@@ -79,7 +79,7 @@ impl Caller {
         cancel: CancellationToken,
     ) -> Result<RunReport, SessionError> {
         let meter = self.cpu_meter();
-        let span = self.begin_span(&spec, around.trace.as_ref());
+        let span = self.begin_span(spec.language.name(), &spec.code, around.trace.as_ref());
         let around = RunExtras {
             trace: span.context().cloned(),
             ..around

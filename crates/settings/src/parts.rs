@@ -48,6 +48,8 @@ pub struct Parts {
     pub answers: Answers,
     /// Records.
     pub records: store::RecordsConfig,
+    /// Execution logs in files; none if nothing is recorded.
+    pub logs: Vec<sinks::SinkConfig>,
     /// Keys of recordings in place of those in the data directory.
     pub data_key: Option<String>,
     /// Results have a receipt by default.
@@ -94,6 +96,17 @@ impl Loaded {
         }
     }
 
+    /// Execution logs in files; none if nothing is recorded.
+    fn logs(&self) -> Vec<sinks::SinkConfig> {
+        let records = self.records();
+        let sinks = self.settings.sinks.iter();
+        let logs = sinks.filter(|sink| matches!(sink.target, SinkTarget::File(_)));
+        match records.recording {
+            store::Recording::Off => Vec::new(),
+            store::Recording::On { .. } => logs.cloned().collect(),
+        }
+    }
+
     /// Whether types are learned. Learned types are stored in the database of records, if records are on.
     pub fn learning(&self) -> store::Learning {
         let records = self.records();
@@ -131,6 +144,7 @@ impl Loaded {
         let typescript = typescript_settings(&self.settings, env);
         let workspace = self.workspace();
         let records = self.records();
+        let logs = self.logs();
         let saved = self.saved();
         let learning = self.learning();
         let logins = self.logins(&program.principal);
@@ -197,6 +211,7 @@ impl Loaded {
             check,
             answers,
             records,
+            logs,
             data_key,
             receipts,
             expose,

@@ -111,6 +111,16 @@ impl Recordings {
             .await
     }
 
+    /// The keys of the newest recordings, as [`Recordings::keys_in_use`] has them.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn keys_of_newest(&self) -> Result<Vec<String>, Trouble> {
+        self.slot
+            .read(async |connection| rotation::keys_of_newest(connection).await)
+            .await
+    }
+
     /// Closes the database. A later call opens it again.
     pub async fn close(&self) {
         self.slot.close_soon().await;

@@ -47,9 +47,7 @@ pub fn run(work: Work, arguments: &[String]) -> Result<()> {
         let temporary = layout::target().join("tmp");
         std::fs::create_dir_all(&temporary)?;
         command.env("TMPDIR", temporary);
-        if rivals::are_wanted(arguments) {
-            rivals::install();
-        }
+        rivals::install(&rivals::wanted(arguments));
         command.arg("--rivals").arg(layout::rivals());
     }
     run::visible(&mut command)

@@ -12,7 +12,14 @@ use anyhow::{Context, Result, bail};
 use super::{say, setup};
 use crate::{layout, run};
 
-const PART: &str = "rivals";
+/// The parts of the benchmarks that compare with rivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RivalPart {
+    /// Alternatives that run programs.
+    Programs,
+    /// Gateways that pass requests through.
+    Gateways,
+}
 
 /// Debian packages, each with its program.
 const PACKAGES: [(&str, &str); 4] = [
@@ -24,20 +31,24 @@ const PACKAGES: [(&str, &str); 4] = [
 
 struct Rival {
     name: &'static str,
+    part: RivalPart,
     install: fn(&Path) -> Result<()>,
 }
 
-const RIVALS: [Rival; 3] = [
+const RIVALS: [Rival; 5] = [
     Rival {
         name: "monty",
+        part: RivalPart::Programs,
         install: |directory| python(directory, &["fastmcp==4.1.2", "pydantic-monty==1.4.0"]),
     },
     Rival {
         name: "gway",
+        part: RivalPart::Programs,
         install: |directory| python(directory, &["mcp-gway==4.10.2"]),
     },
     Rival {
         name: "utcp",
+        part: RivalPart::Programs,
         install: |directory| {
             node(
                 directory,
@@ -50,20 +61,30 @@ const RIVALS: [Rival; 3] = [
             )
         },
     },
+    Rival {
+        name: "contextforge",
+        part: RivalPart::Gateways,
+        install: |directory| python(directory, &["mcp-contextforge-gateway==1.0.7.post20260921"]),
+    },
+    Rival {
+        name: "mcp-proxy",
+        part: RivalPart::Gateways,
+        install: |directory| program(directory, "mcp-proxy", "0.6.0"),
+    },
 ];
 
 /// Options that exclude the rivals.
 const ONE_SUBJECT: [&str; 2] = ["--quick", "--before"];
 
-/// Whether these arguments request all parts or this one.
-pub fn are_wanted(arguments: &[String]) -> bool {
+/// The parts with rivals that these arguments request, by name or with all others.
+pub fn wanted(arguments: &[String]) -> Vec<RivalPart> {
     // The word after an option is its value.
     let mut words = arguments.iter().peekable();
     let mut parts = Vec::new();
     while let Some(word) = words.next() {
         if word.starts_with("--") {
             if ONE_SUBJECT.contains(&word.split('=').next().unwrap_or(word)) {
-                return false;
+                return Vec::new();
             }
             if !word.contains('=') {
                 words.next();
@@ -72,14 +93,19 @@ pub fn are_wanted(arguments: &[String]) -> bool {
             parts.push(word.as_str());
         }
     }
-    parts.is_empty() || parts.contains(&PART)
+    let all = [RivalPart::Programs, RivalPart::Gateways].into_iter();
+    all.filter(|part| parts.is_empty() || parts.contains(&part.name()))
+        .collect()
 }
 
-pub fn install() {
-    if let Err(error) = packages() {
+/// Installs the rivals of these parts.
+pub fn install(parts: &[RivalPart]) {
+    if parts.contains(&RivalPart::Programs)
+        && let Err(error) = packages()
+    {
         say(&format!("the benchmarks continue without some rivals: {error:#}"));
     }
-    for rival in RIVALS {
+    for rival in RIVALS.iter().filter(|rival| parts.contains(&rival.part)) {
         let directory = layout::rivals().join(rival.name);
         let stamp = directory.join(".installed");
         if stamp.exists() {
@@ -173,6 +199,24 @@ fn node(directory: &Path, packages: &[&str]) -> Result<()> {
     )
 }
 
+/// Builds a program from the registry of crates. Its objects are shared with later versions.
+fn program(directory: &Path, name: &str, version: &str) -> Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.args([
+        "install",
+        "--locked",
+        "--quiet",
+        name,
+        "--version",
+        version,
+        "--root",
+    ]);
+    cargo
+        .arg(directory)
+        .env("CARGO_TARGET_DIR", layout::rivals().join("build"));
+    quietly(&mut cargo)
+}
+
 /// Runs a command; an error contains its last line of output.
 fn quietly(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
@@ -188,22 +232,36 @@ fn quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+// === impl RivalPart ===
+
+impl RivalPart {
+    /// The name of the part in the benchmarks.
+    fn name(self) -> &'static str {
+        match self {
+            RivalPart::Programs => "rivals",
+            RivalPart::Gateways => "gateways",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::are_wanted;
+    use super::RivalPart::{Gateways, Programs};
+    use super::{RivalPart, wanted};
 
     #[test]
     fn rivals_are_wanted_with_all_parts_or_by_name() {
-        let check = |arguments: &[&str], wanted| {
+        let check = |arguments: &[&str], expected: &[RivalPart]| {
             let owned: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(are_wanted(&owned), wanted, "{arguments:?}");
+            assert_eq!(wanted(&owned), expected, "{arguments:?}");
         };
-        check(&[], true);
-        check(&["--json", "rivals.json"], true);
-        check(&["fresh"], false);
-        check(&["--quick", "--strict"], false);
-        check(&["--before", "codeyard"], false);
-        check(&["fresh", "--json", "rivals"], false);
-        check(&["--samples=3", "fresh", "rivals"], true);
+        check(&[], &[Programs, Gateways]);
+        check(&["--json", "rivals.json"], &[Programs, Gateways]);
+        check(&["fresh"], &[]);
+        check(&["--quick", "--strict"], &[]);
+        check(&["--before", "codeyard"], &[]);
+        check(&["fresh", "--json", "rivals"], &[]);
+        check(&["gateways"], &[Gateways]);
+        check(&["--samples=3", "fresh", "rivals"], &[Programs]);
     }
 }

@@ -22,6 +22,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
+    context.open_logs(&server.host()).await;
     let answer = call(&server, &arguments.tool, input, interrupt.token.clone()).await;
     server.host().close().await;
     if interrupt.token.is_cancelled() {

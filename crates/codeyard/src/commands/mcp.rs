@@ -144,6 +144,7 @@ async fn serve(
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
+    context.open_logs(&server.host()).await;
     if exposes && let Err(wrong) = server.check_exposed().await {
         server.host().close().await;
         return Err(Failure::new(Exit::Usage, wrong).into());

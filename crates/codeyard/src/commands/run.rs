@@ -40,6 +40,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
+    context.open_logs(&server.host()).await;
     let (live, heard) = match arguments.json {
         true => (None, None),
         false => {

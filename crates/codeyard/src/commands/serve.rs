@@ -40,8 +40,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     let issuers = loaded.settings.issuers.clone();
     let host = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    host.check_keys()
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    check_keys(context, &host).await?;
     let (host, spans) = match traces {
         Some(traces) => {
             let (host, spans) = host.traced(traces);
@@ -94,6 +93,17 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
     api.close().await;
     served.map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(Exit::Done)
+}
+
+/// Reads the keys of recordings, and says what may be wrong with them.
+async fn check_keys(context: &Context, host: &Host) -> Result<(), Failure> {
+    host.check_keys()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let doubts = host.key_doubts().await;
+    for doubt in doubts.map_err(|error| Failure::new(Exit::Broken, error))? {
+        context.output.tell(&format!("warning: {doubt}"));
+    }
+    Ok(())
 }
 
 /// This process as one of several on its database, with `--advertise`.

@@ -22,6 +22,7 @@ pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
+    context.open_logs(&server.host()).await;
     let report = tokio::select! {
         report = server.task(request, interrupt.token.clone()) => Some(report),
         () = cancelled_before_the_run(&interrupt, arguments) => None,

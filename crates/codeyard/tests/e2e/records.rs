@@ -3,6 +3,7 @@
 mod database;
 mod equal;
 mod kept;
+mod logs;
 mod replayed;
 mod required;
 mod watched;

@@ -10,14 +10,14 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use traces::SpanCounts;
 
-use crate::run_traces::SpanOutlet;
+use crate::span_outlet::SpanOutlet;
 
 /// Longest time for all sinks to send their last records and end.
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// All sinks, once they are open.
 #[derive(Debug, Default)]
-pub(super) struct GatewaySinks {
+pub(crate) struct GatewaySinks {
     open: Mutex<OpenSinks>,
 }
 
@@ -44,7 +44,7 @@ pub enum SinkStartError {
 
 impl GatewaySinks {
     /// Notes each sink in the database, then sends in the background.
-    pub(super) async fn open(&self, store: &Sinks, configs: Vec<SinkConfig>) -> Result<(), SinkStartError> {
+    pub(crate) async fn open(&self, store: &Sinks, configs: Vec<SinkConfig>) -> Result<(), SinkStartError> {
         let mut id = [0; 16];
         getrandom::fill(&mut id)?;
         let sender = Sender::new(hex::encode(id));
@@ -95,7 +95,7 @@ impl GatewaySinks {
     }
 
     /// Sends the last records, as far as that takes no time.
-    pub(super) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let mut open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
         open.ended.cancel();
         // What is left waits for the next start.

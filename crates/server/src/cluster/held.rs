@@ -3,9 +3,16 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use store::session_leases::LeaseKey;
+use store::session_leases::{GatewayProcess, LeaseKey};
 use tokio::time::Instant;
 use types::{Language, SessionName};
+
+/// How long a process may be asked for sessions without looking their lease up again. It refuses what it does not hold,
+/// so a wrong answer costs its caller a repetition.
+const SEEN: Duration = Duration::from_secs(1);
+
+/// Leases of other processes that are remembered.
+const MOST_SEEN: usize = 10_000;
 
 /// Sessions of a lease whose loss would be reported.
 const MOST_NOTED: usize = 256;
@@ -15,6 +22,8 @@ pub(super) struct HeldLeases {
     /// Until then no other process takes a lease over.
     until: Option<Instant>,
     leases: HashMap<LeaseKey, HeldLease>,
+    /// Who had a lease when the database was asked last, and when that was.
+    seen: HashMap<LeaseKey, (GatewayProcess, Instant)>,
 }
 
 #[derive(Debug)]
@@ -64,6 +73,24 @@ impl HeldLeases {
             noted: VecDeque::new(),
         });
         lease.used = now;
+        self.seen.remove(key);
+    }
+
+    /// The database was asked at this time, and another process had the lease.
+    pub(super) fn saw(&mut self, key: &LeaseKey, process: &GatewayProcess, asked: Instant) {
+        if self.seen.len() >= MOST_SEEN {
+            self.seen
+                .retain(|_, (_, seen)| asked.saturating_duration_since(*seen) < SEEN);
+        }
+        if self.seen.len() < MOST_SEEN {
+            self.seen.insert(key.clone(), (process.clone(), asked));
+        }
+    }
+
+    /// The process that had the lease a moment ago.
+    pub(super) fn seen_elsewhere(&self, key: &LeaseKey, now: Instant) -> Option<GatewayProcess> {
+        let (process, seen) = self.seen.get(key)?;
+        (now.saturating_duration_since(*seen) < SEEN).then(|| process.clone())
     }
 
     /// Notes a session of a held lease; `None` if it is noted already, or the lease is not held.
@@ -115,6 +142,23 @@ mod tests {
     use super::*;
 
     const LEASE: Duration = Duration::from_secs(6);
+
+    #[tokio::test]
+    async fn other_processes_are_remembered_for_a_moment() {
+        let (mut held, start) = (HeldLeases::default(), Instant::now());
+        let process = GatewayProcess {
+            id: "p".to_owned(),
+            url: "http://one.example.com".to_owned(),
+        };
+        assert_eq!(held.seen_elsewhere(&key(1), start), None);
+        held.saw(&key(1), &process, start);
+        let soon = start + SEEN / 2;
+        assert_eq!(held.seen_elsewhere(&key(1), soon), Some(process.clone()));
+        assert_eq!(held.seen_elsewhere(&key(1), start + SEEN), None);
+        held.saw(&key(1), &process, soon);
+        held.took(&key(1), soon);
+        assert_eq!(held.seen_elsewhere(&key(1), soon), None);
+    }
 
     fn key(number: u8) -> LeaseKey {
         LeaseKey {

@@ -15,6 +15,7 @@ use super::SessionTools;
 use super::files::ShellFiles;
 use super::jq_process::JqProcess;
 use crate::calls::HostCallLog;
+use crate::run_traces;
 
 /// The language of such runs in the records.
 const LANGUAGE: &str = "shell";
@@ -24,6 +25,17 @@ const NOT_PERMITTED: u8 = 126;
 
 impl SessionTools {
     pub(super) async fn evaluate_line(
+        &self,
+        line: CommandLine,
+        cancel: CancellationToken,
+    ) -> Result<MetaToolRun, RunError> {
+        let span = self.caller.begin_span(LANGUAGE, &line.line, line.trace.as_ref());
+        let ended = self.evaluate_untraced(line, cancel).await;
+        run_traces::end_line(span, &ended);
+        ended
+    }
+
+    async fn evaluate_untraced(
         &self,
         line: CommandLine,
         cancel: CancellationToken,

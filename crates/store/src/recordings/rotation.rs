@@ -5,6 +5,9 @@ use types::RunId;
 use super::{KEY_CHARACTERS, PAGE, SealedRecording, principal};
 use crate::connection::{Connection, Statement};
 
+/// Recordings that a start examines: enough for those of every process in use.
+const NEWEST: usize = 100;
+
 pub(super) async fn of_other_keys(
     connection: &mut Connection,
     key: &str,
@@ -41,6 +44,15 @@ pub(super) async fn replace(
         .bind(old.sealed.as_str())
         .bind(sealed);
     Ok(connection.execute(update).await? > 0)
+}
+
+pub(super) async fn keys_of_newest(connection: &mut Connection) -> Result<Vec<String>, sqlx::Error> {
+    let sql = format!(
+        "SELECT DISTINCT substr(sealed, 1, {KEY_CHARACTERS}) AS value \
+         FROM (SELECT sealed FROM recordings ORDER BY asked_ms DESC LIMIT {NEWEST}) AS newest"
+    );
+    let rows = connection.fetch_all(Statement::new(sql)).await?;
+    rows.iter().map(|row| row.get("value")).collect()
 }
 
 pub(super) async fn keys_in_use(connection: &mut Connection) -> Result<Vec<String>, sqlx::Error> {

@@ -166,6 +166,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
                 let line = CommandLine {
                     line: asked.code.clone(),
                     limits: granted.limits,
+                    trace: request::trace(context),
                 };
                 let run = self.service.evaluate(line, cancel.clone());
                 progress::drive(context, &self.closed, cancel, None, run).await

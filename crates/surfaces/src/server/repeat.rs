@@ -38,6 +38,7 @@ pub async fn repeat<S: MetaTools>(
             let line = CommandLine {
                 line: program.code,
                 limits,
+                trace: None,
             };
             service.evaluate(line, cancel).await?
         }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Limits};
+use types::{Activity, Limits, TraceContext};
 use workspace::WorkspaceError;
 use workspace::virtual_files::{DirectoryListing, FileError, FileText, WrittenText};
 
@@ -19,6 +19,8 @@ pub struct CommandLine {
     pub line: String,
     /// Limits of the run.
     pub limits: Limits,
+    /// Where the client's request belongs in a trace.
+    pub trace: Option<TraceContext>,
 }
 
 /// A request for a directory listing.

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use test_support::PostgresServer;
 
 use super::actors::{ADMIN, AL2, ALICE, ANA, Actor, VIC};
 use super::running::{Gateway, installation};
@@ -203,4 +204,24 @@ async fn a_key_that_others_may_read_is_refused_at_the_start() {
         refused.code != 0 && refused.err.contains("chmod 600"),
         "{refused:?}"
     );
+}
+
+/// The gateway warns of its own key file on Postgres, and of a key that it lacks.
+#[tokio::test]
+async fn processes_with_keys_of_their_own_are_warned() {
+    let postgres = PostgresServer::start().unwrap();
+    let url = postgres.make("gateway").unwrap();
+    let on_postgres = || installation().env("CODEYARD_DATABASE_URL", &url);
+    let own = "other processes on this database need the same key: set CODEYARD_DATA_KEY";
+    let foreign = "encrypted with a key that this process does not have";
+    let first = Gateway::start(on_postgres()).await;
+    assert!(first.logged(own).is_some() && first.logged(foreign).is_none());
+    let id = first.cs_a(&json!({})).await;
+    run(&first, &ALICE, &id, "print(1)").await;
+    runs(&first, &ALICE, &id).await;
+    let second = Gateway::start(on_postgres()).await;
+    assert!(second.logged(own).is_some() && second.logged(foreign).is_some());
+    let key = fs::read_to_string(first.codeyard.data_directory().join("data.key")).unwrap();
+    let third = Gateway::start(on_postgres().env("CODEYARD_DATA_KEY", key.trim())).await;
+    assert!(third.logged(own).is_none() && third.logged(foreign).is_none());
 }

@@ -1,6 +1,6 @@
 //! Spans (S0-84): from the client's request to each call and on to upstream servers, without programs or arguments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -132,7 +132,18 @@ fn traced(codeyard: Codeyard, collector: &Collector, more: &str) -> Codeyard {
 
 /// Runs a program in the trace of these headers; its answer.
 async fn run(gateway: &Gateway, id: &str, code: &str, headers: &[(&str, &str)], meta: Value) -> Value {
-    let arguments = json!({"code": code, "language": "python"});
+    call(
+        gateway,
+        id,
+        json!({"code": code, "language": "python"}),
+        headers,
+        meta,
+    )
+    .await
+}
+
+/// Calls `shell_exec` in the trace of these headers; its answer.
+async fn call(gateway: &Gateway, id: &str, arguments: Value, headers: &[(&str, &str)], meta: Value) -> Value {
     let params = json!({"server_id": id, "name": "shell_exec", "arguments": arguments, "_meta": meta});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let answer = gateway.begin(&ALICE, "POST /rpc", headers, &body).await;
@@ -231,6 +242,83 @@ async fn s0_84_failures_are_errors_and_the_user_may_be_a_hash() {
     assert_eq!(calls[0].fields["error.type"], "denied");
     // Names that no definition has are words of the program.
     assert!(!format!("{calls:?}").contains("secret_words"), "{calls:?}");
+}
+
+#[tokio::test]
+async fn s0_84_lines_of_the_constrained_commands_are_runs_in_the_clients_trace() {
+    let collector = Collector::start().await;
+    let gateway = Gateway::start(traced(installation(), &collector, "")).await;
+    let id = gateway.cs_a(&json!({})).await;
+    let meta = json!({"traceparent": parent("01")});
+    call(&gateway, &id, json!({"code": "ls /tools"}), &[], meta).await;
+    call(
+        &gateway,
+        &id,
+        json!({"code": "cat /scratch/needle"}),
+        &[],
+        json!({}),
+    )
+    .await;
+    let lines = collector.has_runs(2).await;
+    let [listed, failed] = lines.as_slice() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(
+        (listed.trace.as_str(), listed.parent.as_str(), listed.is_error),
+        (TRACE, PARENT, false)
+    );
+    assert_eq!((failed.parent.as_str(), failed.is_error), ("", true));
+    for line in &lines {
+        assert_eq!(line.fields["server.id"], id, "{line:?}");
+        assert_eq!(line.fields["code.hash"].len(), 64, "{line:?}");
+        assert_eq!(line.fields["language"], "shell", "{line:?}");
+        assert!(!line.fields["run.id"].is_empty(), "{line:?}");
+    }
+    assert!(!format!("{lines:?}").contains("needle"), "{lines:?}");
+}
+
+/// Each call of a run is its child, also of concurrent runs; each upstream request names its own call.
+#[tokio::test]
+async fn s0_84_each_call_has_its_own_run_as_parent() {
+    let (collector, far) = (
+        Collector::start().await,
+        RemoteServer::start(Way::Modern).await.unwrap(),
+    );
+    let codeyard = installation().server_json("far", json!({"url": far.url()}));
+    let gateway = Gateway::start(traced(codeyard, &collector, "")).await;
+    let id = gateway.cs_a(&json!({})).await;
+    let code = "import asyncio\nawait asyncio.gather(*(tools.far.echo({'message': 'x'}) for _ in range(3)))";
+    let [first, second] = ["1", "2"].map(|digit| format!("00-{}-{PARENT}-01", digit.repeat(32)));
+    let (first, second) = (
+        [("traceparent", first.as_str())],
+        [("traceparent", second.as_str())],
+    );
+    tokio::join!(
+        run(&gateway, &id, code, &first, json!({})),
+        run(&gateway, &id, code, &second, json!({})),
+    );
+    let runs = collector.has_runs(2).await;
+    let calls = until("the calls have arrived", async || {
+        Some(collector.named("code_execution.tool_call")).filter(|calls| calls.len() == 6)
+    })
+    .await;
+    for run in &runs {
+        assert_eq!(run.parent, PARENT, "{run:?}");
+        let own: Vec<&Arrived> = calls.iter().filter(|call| call.parent == run.id).collect();
+        assert_eq!(own.len(), 3, "{calls:?}");
+        assert!(own.iter().all(|call| call.trace == run.trace), "{calls:?}");
+    }
+    assert_ne!(runs[0].trace, runs[1].trace);
+    let seen = far.seen_of("tools/call");
+    let seen: BTreeSet<&str> = seen
+        .iter()
+        .filter_map(|seen| seen.header("traceparent"))
+        .collect();
+    let own: Vec<String> = calls
+        .iter()
+        .map(|call| format!("00-{}-{}-01", call.trace, call.id))
+        .collect();
+    assert_eq!(seen, own.iter().map(String::as_str).collect());
 }
 
 #[tokio::test]

@@ -28,6 +28,10 @@ pub(crate) struct ChildOutput {
 }
 
 impl ChildOutput {
+    pub(crate) fn is_success(&self) -> bool {
+        self.status.success()
+    }
+
     pub(crate) fn output_tail(&self) -> String {
         [&self.stderr, &self.stdout]
             .into_iter()

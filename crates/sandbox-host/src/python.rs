@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::child;
 
+mod bytecode;
 mod cache;
 mod change;
 mod discover;
@@ -22,6 +23,7 @@ mod scrub;
 mod staged;
 mod sync;
 
+pub use bytecode::{PackageFile, bytecode};
 pub use change::{Change, add, remove};
 pub use discover::{Discovery, Settings, discover};
 pub use environment::{Environment, GUEST_SITE_PACKAGES, Package, environment};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use jail::spec::{Appearance, Identity};
+use jail::spec::{Appearance, Identity, Tree};
 use sandbox::{
     Attachment, AttachmentAccess, Backend, BackendFigures, BoxFuture, Guest, LaunchError, LaunchSpec, SESSION,
 };
@@ -369,15 +369,18 @@ impl Inner {
                 let bash = bash.map_err(|error| ZygoteError::System("find bash", io::Error::other(error)))?;
                 zygote_spec::shell(&self.config, &host.mode, &bash?)
             }
-            ZygoteKind::Plain | ZygoteKind::Data => zygote_spec::python(
-                &self.config,
-                &host.mode,
-                host.interpreter
-                    .as_ref()
-                    .map_err(|missing| ZygoteError::NoPython(missing.clone()))?,
-                host.environment.as_ref(),
-                kind.name(),
-            )?,
+            ZygoteKind::Plain | ZygoteKind::Data => {
+                let interpreter = host.interpreter.as_ref();
+                let interpreter = interpreter.map_err(|missing| ZygoteError::NoPython(missing.clone()))?;
+                zygote_spec::python(
+                    &self.config,
+                    &host.mode,
+                    interpreter,
+                    host.environment.as_ref(),
+                    kind.name(),
+                    self.bytecode(interpreter).await?,
+                )?
+            }
         };
         let launched = Zygote::launch(
             &self.config,
@@ -407,6 +410,12 @@ impl Inner {
             usual,
             self.config.owner,
         ))
+    }
+
+    async fn bytecode(&self, interpreter: &Interpreter) -> Result<Vec<Tree>, ZygoteError> {
+        let (data, interpreter) = (self.config.host.data.clone(), interpreter.clone());
+        let files = tokio::task::spawn_blocking(move || zygote_spec::bytecode(&data, &interpreter)).await;
+        files.map_err(|error| ZygoteError::System("compile the guest's package", io::Error::other(error)))
     }
 
     /// The engine of TypeScript, if it is not the one in this program.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jail::spec::{Appearance, Counting, TextFile, Tree, ZygoteSpec};
 use sandbox_host::guest_user::GuestUser;
 use sandbox_host::layout::{self, COPIED_FILES, LayoutError, SystemView, same_path};
-use sandbox_host::python::{Environment, GUEST_SITE_PACKAGES, Interpreter};
+use sandbox_host::python::{self, Environment, GUEST_SITE_PACKAGES, Interpreter};
 use sandbox_host::shell::Bash;
 use sandbox_host::typescript::{Engine, Found};
 use serde_json::{Value, json};
@@ -211,7 +211,7 @@ fn base(
     }
 }
 
-/// The specification of a Python zygote. `profile` is `plain` or `data`.
+/// The specification of a Python zygote. `profile` is `plain` or `data`; `bytecode` is that of the guest's package.
 ///
 /// # Errors
 /// If the interpreter is outside its prefix.
@@ -221,6 +221,7 @@ pub fn python(
     interpreter: &Interpreter,
     environment: Option<&Environment>,
     profile: &str,
+    bytecode: Vec<Tree>,
 ) -> Result<ZygoteSpec, LayoutError> {
     let SystemView {
         mut trees,
@@ -244,6 +245,7 @@ pub fn python(
         "exec": config.host.exec,
     });
     let appearance = config.host.appearance;
+    let base = base(config, mode, trees, links, python_package());
     Ok(ZygoteSpec {
         program: executable,
         arguments: ["-I", "-S", "-B", "-X", "utf8", "/opt/codeyard/codeyard/zygote.py"]
@@ -252,7 +254,8 @@ pub fn python(
             .chain([settings.to_string()])
             .collect(),
         environment: layout::environment(&prefix, interpreter, site, appearance),
-        ..base(config, mode, trees, links, python_package())
+        copies: base.copies.iter().cloned().chain(bytecode).collect(),
+        ..base
     })
 }
 
@@ -273,6 +276,14 @@ fn python_package() -> Vec<TextFile> {
             text: String::from_utf8_lossy(file.bytes).into_owned(),
         })
         .collect()
+}
+
+/// The bytecode of the guest's Python package. Blocks while it is compiled, unless an earlier start did that.
+pub fn bytecode(data: &Path, interpreter: &Interpreter) -> Vec<Tree> {
+    let sources = guest::python_files().iter().map(|file| (file.path, file.bytes));
+    let files = python::bytecode(data, interpreter, &sources.collect::<Vec<_>>());
+    let trees = files.into_iter().map(|(source, target)| Tree { source, target });
+    trees.collect()
 }
 
 /// The files of `/etc` that libraries read.

@@ -357,9 +357,10 @@ fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     Ok(std::fs::rename(new, path)?)
 }
 
-/// Copies what `codeyard` remembers of this machine's Pythons, so that not every test starts each of them.
+/// Shares what `codeyard` keeps of this machine's Pythons: not every test has to start and compile for each of them.
 fn share_probes(data: &Path) -> Result<()> {
     const REMEMBERED: &str = "python/interpreters.json";
+    const BYTECODE: &str = "python/bytecode";
 
     let Some(prepared) = managed_data() else {
         return Ok(());
@@ -368,5 +369,8 @@ fn share_probes(data: &Path) -> Result<()> {
     std::fs::create_dir(data.join("python"))?;
     // Without the file, each test asks the Pythons itself.
     let _ = std::fs::copy(prepared.join(REMEMBERED), data.join(REMEMBERED));
+    if std::fs::create_dir_all(prepared.join(BYTECODE)).is_ok() {
+        std::os::unix::fs::symlink(prepared.join(BYTECODE), data.join(BYTECODE))?;
+    }
     Ok(())
 }

@@ -24,7 +24,7 @@ fn lines(log: &Path) -> Vec<Value> {
 #[tokio::test]
 async fn c272_each_run_of_the_command_is_a_line_when_it_has_ended() {
     let (codeyard, log) = with_log("");
-    let call = "print(len((await tools.stub.echo(message='secret words'))['text']))";
+    let call = "print(len(str(await tools.stub.echo(message='secret words'))))";
     for (code, limit, exit) in [
         (call, "60s", 0),
         ("raise ValueError('secret words')", "60s", 1),

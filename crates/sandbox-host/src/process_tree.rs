@@ -147,6 +147,16 @@ pub fn has_stopped(pid: u32) -> bool {
     })
 }
 
+/// The processes of this tree that have ended and that their parents have not reaped.
+pub fn zombies(first: u32) -> u64 {
+    let mut zombies = 0;
+    for_each(first, |pid| {
+        let has_ended = threads(pid) == 1 && state(&after_name(pid)) == "Z";
+        zombies += u64::from(has_ended);
+    });
+    zombies
+}
+
 /// The living descendants of `first`, except those that are spared.
 pub fn descendants(first: u32, spared: &[u32]) -> Vec<u32> {
     let mut descendants = Vec::new();
@@ -230,5 +240,25 @@ mod tests {
         assert!(usage.memory >= held.len() as u64, "{usage:?}");
         let once = proportional_memory(std::process::id());
         assert!(once >= held.len() as u64, "{once}");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test waits for its child")]
+    fn a_process_is_a_zombie_from_its_end_until_it_is_reaped() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        assert_eq!((zombies(pid), usage(pid).tasks), (0, 1));
+        drop(child.stdin.take());
+        let ended = std::time::Instant::now() + Duration::from_secs(20);
+        while zombies(pid) == 0 {
+            assert!(std::time::Instant::now() < ended);
+            std::thread::yield_now();
+        }
+        assert_eq!(usage(pid).tasks, 1);
+        child.wait().unwrap();
+        assert_eq!((zombies(pid), usage(pid).tasks), (0, 0));
     }
 }

@@ -23,6 +23,7 @@ mod host;
 mod processes;
 mod session_files;
 mod session_root;
+mod task_limit;
 mod tool_trees;
 
 pub use backend::Landlock;

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
@@ -19,11 +19,13 @@ use types::{Language, Limit, Limits};
 use crate::disk::DiskMonitor;
 use crate::host::HostResources;
 use crate::session_files::{SessionFiles, total_memory};
+use crate::task_limit::TaskLimit;
 
 /// Time between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 /// Attempts before the group stays for the next start of codeyard to remove.
 const REMOVAL_ATTEMPTS: u32 = 400;
+
 #[derive(Debug)]
 pub struct SessionResources {
     pub host: Arc<HostResources>,
@@ -44,9 +46,10 @@ pub struct SessionProcesses {
     resources: Option<SessionResources>,
     files: SessionFiles,
     disk: DiskMonitor,
-    /// Limits in bytes and tasks that only polling enforces; `u64::MAX` if the kernel enforces them.
+    /// Limit in bytes that only polling enforces; `u64::MAX` if the kernel enforces it.
     polled_memory_limit: u64,
-    polled_task_limit: u64,
+    /// `None` if the kernel counts the tasks.
+    polled_tasks: Option<TaskLimit>,
     usage: UsageMeter,
     /// Whether the first process has received SIGSTOP.
     is_stopped: bool,
@@ -84,11 +87,7 @@ impl SessionProcesses {
                 total_memory(limits)
             },
             // The keeper counts as a task too.
-            polled_task_limit: if kernel_counts_tasks {
-                u64::MAX
-            } else {
-                u64::from(limits.processes) + 1
-            },
+            polled_tasks: (!kernel_counts_tasks).then(|| TaskLimit::new(u64::from(limits.processes) + 1)),
             usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
             engine: None,
@@ -242,7 +241,8 @@ impl GuestProcesses for SessionProcesses {
     fn exceeded(&mut self) -> Option<Limit> {
         if self.group().is_none() {
             let polled = self.usage.poll();
-            if polled.tasks > self.polled_task_limit {
+            let tasks = self.polled_tasks.as_ref();
+            if tasks.is_some_and(|limit| limit.is_exceeded(polled.tasks, Instant::now())) {
                 return Some(Limit::Processes);
             }
             if self.usage.exceeds_memory(&polled, self.polled_memory_limit) {
@@ -260,6 +260,9 @@ impl GuestProcesses for SessionProcesses {
         if let Some(keeper) = &self.keeper
             && std::mem::take(&mut self.is_stopped)
         {
+            if let Some(limit) = &mut self.polled_tasks {
+                limit.begin_run(process_tree::zombies(self.keeper_pid), Instant::now());
+            }
             if let Some(engine) = &self.engine {
                 engine.resume();
             }

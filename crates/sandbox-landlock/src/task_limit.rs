@@ -1,0 +1,55 @@
+//! The limit on a session's processes and threads, where the host counts them.
+//!
+//! The cleanup after a run kills what the run left behind while the guest is stopped, and a stopped guest reaps no
+//! process. It does so first in its next run. Until then its zombies are allowed in addition, for a limited time: they
+//! hold process numbers, so a guest that never reaps them exceeds its limit.
+
+use std::time::{Duration, Instant};
+
+/// Time in which a resumed guest must reap the zombies.
+const REAPING: Duration = Duration::from_secs(5);
+
+/// The largest number of tasks of one session.
+#[derive(Debug)]
+pub struct TaskLimit {
+    most: u64,
+    /// The zombies at the beginning of the current run, and the end of the time in which they are allowed.
+    zombies: Option<(u64, Instant)>,
+}
+
+impl TaskLimit {
+    pub fn new(most: u64) -> Self {
+        Self { most, zombies: None }
+    }
+
+    /// A run begins at `now` with this many zombies of processes that the host has killed.
+    pub fn begin_run(&mut self, zombies: u64, now: Instant) {
+        self.zombies = (zombies > 0).then_some((zombies, now + REAPING));
+    }
+
+    pub fn is_exceeded(&self, tasks: u64, now: Instant) -> bool {
+        let allowed = self.zombies.filter(|(_, end)| now < *end);
+        tasks
+            > self
+                .most
+                .saturating_add(allowed.map_or(0, |(zombies, _)| zombies))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zombies_of_the_last_run_are_allowed_until_the_guest_must_have_reaped_them() {
+        let start = Instant::now();
+        let mut limit = TaskLimit::new(4);
+        assert!(!limit.is_exceeded(4, start) && limit.is_exceeded(5, start));
+        limit.begin_run(100, start);
+        assert!(!limit.is_exceeded(104, start) && limit.is_exceeded(105, start));
+        let late = start + REAPING;
+        assert!(!limit.is_exceeded(4, late) && limit.is_exceeded(5, late));
+        limit.begin_run(0, late);
+        assert!(limit.is_exceeded(5, late));
+    }
+}

@@ -180,7 +180,7 @@ impl Core {
             activity: run.activity.as_ref(),
             trace: call.trace,
         };
-        let answer = self.upstream(permit, arguments, terms).await?;
+        let answer = self.upstream(principal, permit, arguments, terms).await?;
         self.learner.observe(principal, &entry, &run.run, hash, &answer);
         if !is_tool_error(&answer) {
             run.done.add(&entry);
@@ -242,7 +242,7 @@ impl Core {
             server: permit.into_tool().server,
             ..request
         };
-        Ok(self.hub.ask(request).await?)
+        Ok(self.hub.ask_as(principal, request).await?)
     }
 
     /// Stage `resolve` of a relayed request: a client of a virtual server reaches mounted tools, and the other offers of
@@ -320,7 +320,7 @@ impl Core {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
                 self.admit_unconfirmed(principal, &named)?;
-                self.list(server).await?;
+                self.list(principal, server).await?;
                 self.snapshot.current().await
             }
             UnknownKind::Bare | UnknownKind::Server if SURFACE_TOOLS.contains(&tool) => {
@@ -358,6 +358,7 @@ impl Core {
     /// Stage `call`: requires a permit for these arguments, and calls the permit's tool.
     async fn upstream(
         &self,
+        principal: &Principal,
         permit: Permit,
         arguments: Map<String, Value>,
         terms: CallTerms<'_>,
@@ -376,9 +377,9 @@ impl Core {
                 let (sender, progress) = mpsc::channel(PROGRESS);
                 call.progress = Some(sender);
                 let tool = call.tool.clone();
-                follow(self.hub.call_raw(call), progress, &tool, activity).await
+                follow(self.hub.call_raw_as(principal, call), progress, &tool, activity).await
             }
-            None => self.hub.call_raw(call).await,
+            None => self.hub.call_raw_as(principal, call).await,
         };
         answer.map_err(|failed| error::upstream(&failed))
     }

@@ -66,7 +66,7 @@ impl Core {
         // The call will meet the same failure and report it.
         let lists = unlisted
             .into_iter()
-            .map(|server| self.hub.list_in_time(server, patience));
+            .map(|server| self.hub.list_in_time(principal, server, patience));
         join_all(lists).await;
         self.snapshot.current().await
     }

@@ -126,9 +126,9 @@ impl Core {
     }
 
     /// Lists this server's tools if they are unknown.
-    pub(crate) async fn list(&self, server: &str) -> Result<(), HostCallError> {
+    pub(crate) async fn list(&self, principal: &Principal, server: &str) -> Result<(), HostCallError> {
         self.hub
-            .list(server)
+            .list_as(principal, server)
             .await
             .map_err(|failed| error::upstream(&failed))
     }
@@ -183,7 +183,8 @@ impl Core {
         }
         let mounted = self.snapshot.lists();
         let is_mounted = |name: &str| mounted.iter().any(|server| server.name == name);
-        self.hub.discover_among(patience, &is_mounted).await
+        let user = self.lists.user();
+        self.hub.discover_among(patience, user, &is_mounted).await
     }
 
     /// Requests unknown tool lists; returns the names of the servers that are still starting.
@@ -232,7 +233,7 @@ impl Core {
         detail: Detail,
         reach: &Reach,
     ) -> Result<ToolsAnswer, HostCallError> {
-        let catalog = self.listed(server).await?;
+        let catalog = self.listed(principal, server).await?;
         let server = catalog
             .server(server)
             .map_err(|unknown| error::unknown(&unknown))?;
@@ -278,7 +279,11 @@ impl Core {
         })
     }
 
-    pub(crate) async fn listed(&self, server: &str) -> Result<Arc<Catalog>, HostCallError> {
+    pub(crate) async fn listed(
+        &self,
+        principal: &Principal,
+        server: &str,
+    ) -> Result<Arc<Catalog>, HostCallError> {
         let catalog = self.snapshot.current().await;
         let found = catalog
             .server(server)
@@ -286,7 +291,7 @@ impl Core {
         if found.listed {
             return Ok(catalog);
         }
-        self.list(&found.name).await?;
+        self.list(principal, &found.name).await?;
         Ok(self.snapshot.current().await)
     }
 }

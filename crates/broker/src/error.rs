@@ -94,7 +94,9 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
         UpstreamError::UnknownServer { .. } => Kind::UnknownTool,
         UpstreamError::Starting { .. } | UpstreamError::Timeout { .. } => Kind::Timeout,
         UpstreamError::ShuttingDown { .. } => Kind::Cancelled,
+        UpstreamError::NeedsLogin { .. } => Kind::NeedsLogin,
         UpstreamError::SelfReference { .. }
+        | UpstreamError::NoLogins { .. }
         | UpstreamError::Start { .. }
         | UpstreamError::BackOff { .. }
         | UpstreamError::Suspended { .. }

@@ -12,7 +12,7 @@ use catalog::normalise;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::timeout;
 use tool_files::{Finding, ScannedTools, Scanner, Server, ToolFile};
-use types::{ServerTools, ToolRef};
+use types::{Principal, ServerTools, ToolRef};
 
 use crate::mounts::Mounts;
 
@@ -193,6 +193,11 @@ impl Lists {
     pub(crate) fn shows(&self, server: &str) -> bool {
         let shows = |mounts: &Arc<Mounts>| mounts.shows(server, &self.found());
         self.mounts.as_ref().is_none_or(shows)
+    }
+
+    /// The user whose view the lists are, if it is that of one user.
+    pub(crate) fn user(&self) -> Option<&Principal> {
+        self.mounts.as_ref()?.user()
     }
 
     /// Whether the lists are unfiltered.

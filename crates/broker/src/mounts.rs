@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tool_files::ScannedTools;
-use types::{MountRules, MountableTool, ServerTools, Tool};
+use types::{MountRules, MountableTool, Principal, ServerTools, Tool};
 use upstream::{Hub, ServerOwner};
 
 use crate::visible_servers::VisibleServers;
@@ -60,7 +60,7 @@ impl Mounts {
         let seen = lists.iter().filter(|server| self.shows(&server.name, files));
         let shown = seen.filter_map(|server| {
             let tags = self.hub.tags(&server.name);
-            let Some(all) = &server.tools else {
+            let Some(all) = &self.tools(server) else {
                 return self.may_mount(&server.name, &tags, lists).then(|| server.clone());
             };
             let known = mounted
@@ -85,6 +85,17 @@ impl Mounts {
             })
         });
         shown.collect()
+    }
+
+    /// The server's list, or the one that it has for the user of this view.
+    fn tools(&self, server: &ServerTools) -> Option<Tools> {
+        let own = || self.hub.tools_of(self.visible.user()?, &server.name);
+        server.tools.clone().or_else(own)
+    }
+
+    /// The user of this view, if it is that of one user.
+    pub(crate) fn user(&self) -> Option<&Principal> {
+        self.visible.user()
     }
 
     fn mounted_of(&self, server: &str, tools: &[Arc<Tool>], tags: &[String]) -> Tools {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use types::{Ownership, TenantId, Visibility};
+use types::{Ownership, Principal, TenantId, Visibility};
 
 /// S0-82: the upstream servers visible to some callers. Servers of the operator's files are visible to all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum VisibleServers {
         /// Names with ownerships. A different server of the same name, or with another visibility, is hidden.
         others: BTreeSet<(String, Ownership)>,
     },
+    /// What one user sees: servers at which each user has an own login list the tools that they list for this user.
+    OfUser(Principal, Box<VisibleServers>),
 }
 
 // === impl VisibleServers ===
@@ -23,11 +25,22 @@ pub enum VisibleServers {
 impl VisibleServers {
     /// Whether the view shows this user-defined server.
     pub(crate) fn shows(&self, name: &str, ownership: &Ownership) -> bool {
-        let VisibleServers::Public { tenant, others } = self else {
-            return true;
-        };
-        let is_public = ownership.visibility == Visibility::Public && ownership.tenant == *tenant;
-        is_public || others.contains(&(name.to_owned(), ownership.clone()))
+        match self {
+            VisibleServers::All => true,
+            VisibleServers::Public { tenant, others } => {
+                let is_public = ownership.visibility == Visibility::Public && ownership.tenant == *tenant;
+                is_public || others.contains(&(name.to_owned(), ownership.clone()))
+            }
+            VisibleServers::OfUser(_, seen) => seen.shows(name, ownership),
+        }
+    }
+
+    /// The user, if the view is that of one user.
+    pub(crate) fn user(&self) -> Option<&Principal> {
+        match self {
+            VisibleServers::OfUser(user, _) => Some(user),
+            VisibleServers::All | VisibleServers::Public { .. } => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod help;
 mod keys;
 mod learned;
 mod login;
+mod logins;
 mod records;
 mod reference;
 mod runs;
@@ -43,6 +44,7 @@ pub use help::{command, explain, with_shared_options};
 pub use keys::{KeysCommand, RotateKeys};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
+pub use logins::{ListLogins, LoginsCommand, RevokeLogin};
 pub use records::{MoveRecords, RecordsCommand};
 pub use reference::markdown;
 pub use runs::{ExportRun, ReplayRun, RunsArguments, RunsCommand, SavingsKey};
@@ -119,6 +121,9 @@ pub enum Command {
     /// Make, list, change and remove the teams of `serve`
     #[command(subcommand, after_help = accounts::TEAM_HELP)]
     Team(TeamCommand),
+    /// List and revoke users' logins to the servers behind `serve`
+    #[command(subcommand, after_help = logins::HELP)]
+    Logins(LoginsCommand),
     /// List administrative changes on `serve`, and verify the list
     #[command(subcommand, after_help = audit::HELP)]
     Audit(AuditCommand),

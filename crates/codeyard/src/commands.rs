@@ -48,6 +48,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Token(command) => block_on(accounts::token(&context, &command)),
         Command::User(command) => block_on(accounts::user(&context, &command)),
         Command::Team(command) => block_on(accounts::team(&context, &command)),
+        Command::Logins(command) => block_on(accounts::logins(&context, &command)),
         Command::Audit(command) => block_on(audit::run(&context, &command)),
         Command::Keys(command) => block_on(keys::run(&context, &command)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),

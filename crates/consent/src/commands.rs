@@ -11,7 +11,7 @@ use environment::{ChangeLock, Diagnostics, Environment, StateError, StateFile};
 use serde_json::json;
 use types::ToolRules;
 use upstream::ServerConfig;
-use upstream_wire::{Http, OAuth, ServerLimits, Stdio, Transport};
+use upstream_wire::{Http, LoginOwner, OAuth, ServerLimits, Stdio, Transport};
 
 use crate::digest::digest;
 
@@ -89,6 +89,7 @@ pub fn fingerprint(server: &ServerConfig) -> String {
             headers,
             bearer_token_file,
             oauth,
+            login,
         }) => {
             let mut fields = json!([server.trusted, url, headers, bearer_token_file]);
             // Omit the field if empty, so that fingerprints from before this field stay valid.
@@ -96,6 +97,11 @@ pub fn fingerprint(server: &ServerConfig) -> String {
                 && let Some(fields) = fields.as_array_mut()
             {
                 fields.push(json!([oauth.client_id, oauth.client_secret_file, oauth.scopes]));
+            }
+            if *login == LoginOwner::User
+                && let Some(fields) = fields.as_array_mut()
+            {
+                fields.push(json!("login of users"));
             }
             fields
         }

@@ -17,8 +17,8 @@ mod transport;
 
 pub use admission::ConnectionEvents;
 pub use http::{
-    Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt, ReplyParts,
-    serve_api,
+    Api, ApiConfig, ApiReply, ApiRequest, ApiSurface, LoginPage, LoginVisit, LoginWay, OtherProcess, Place,
+    RefusedAttempt, ReplyParts, serve_api,
 };
 pub use http::{BadToken, Clients, Connector, HttpConfig, HttpConfigError, HttpService, Token, serve_http};
 pub use http::{HttpListener, Tls, TlsError, TlsIdentity};

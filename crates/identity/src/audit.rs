@@ -37,6 +37,10 @@ words! {
         MemberSet = "member.set",
         /// A membership was ended.
         MemberRemove = "member.remove",
+        /// A user logged in at an upstream server, or stored a key for it.
+        LoginCreate = "login.create",
+        /// A user's login to an upstream server was revoked.
+        LoginRevoke = "login.revoke",
         /// An issuer reported that a user has signed out.
         SignOnEnd = "sign_on.end",
     }
@@ -45,7 +49,7 @@ words! {
 // === impl AuditAction ===
 
 impl AuditAction {
-    /// The kind of the object: `server`, `upstream`, `token`, `user`, `team`, `member` or `sign_on`.
+    /// The kind of the object: `server`, `upstream`, `token`, `user`, `team`, `member`, `login` or `sign_on`.
     pub fn object(self) -> &'static str {
         let name = self.name();
         name.split_once('.').map_or(name, |(object, _)| object)
@@ -75,6 +79,8 @@ impl Route {
             Route::DeleteTeam => Some(AuditAction::TeamDelete),
             Route::SetMember => Some(AuditAction::MemberSet),
             Route::RemoveMember => Some(AuditAction::MemberRemove),
+            Route::SetLogin => Some(AuditAction::LoginCreate),
+            Route::RevokeLogin => Some(AuditAction::LoginRevoke),
             Route::BackChannelLogout => Some(AuditAction::SignOnEnd),
             Route::Health
             | Route::Ready
@@ -82,6 +88,10 @@ impl Route {
             | Route::ResourceMetadata
             | Route::McpResourceMetadata
             | Route::SseResourceMetadata
+            | Route::ListLogins
+            | Route::LoginLink
+            | Route::LoginStart
+            | Route::LoginCallback
             | Route::OpenApi
             | Route::Metrics
             | Route::ListServers

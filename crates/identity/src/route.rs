@@ -94,6 +94,12 @@ routes! {
     SseResourceMetadata = Get "/.well-known/oauth-protected-resource/servers/{id}/sse", Anyone;
     /// OpenID Connect: an issuer reports that a user has signed out. The token in the body proves it.
     BackChannelLogout = Post "/sign-on/logout", Anyone;
+    /// A page that names the user and the server of a login, and asks for the user's token.
+    LoginLink = Get "/logins/link/{secret}", Anyone;
+    /// Sends the browser to an upstream server's authorization server. The user's token in the form admits.
+    LoginStart = Post "/logins/link/{secret}", Anyone;
+    /// The browser returns from the authorization server. Its cookie and the state admit.
+    LoginCallback = Get "/logins/callback", Anyone;
     /// The description of these routes.
     OpenApi = Get "/openapi.json", AnyToken;
     /// Counters for Prometheus.
@@ -153,6 +159,13 @@ routes! {
     CreateToken = Post "/tokens", Needs(Permission::TokensCreate);
     /// Revokes an API token.
     RevokeToken = Delete "/tokens/{id}", Needs(Permission::TokensRevoke);
+
+    /// Lists users' logins to upstream servers, without secrets.
+    ListLogins = Get "/logins", Needs(Permission::ServersUse);
+    /// Stores the caller's key for an upstream server.
+    SetLogin = Put "/logins/{name}", Needs(Permission::ServersUse);
+    /// Revokes a login.
+    RevokeLogin = Delete "/logins/{name}", Needs(Permission::ServersUse);
 
     /// Lists users.
     ListUsers = Get "/users", Needs(Permission::UsersRead);

@@ -23,12 +23,13 @@ use crate::object::{MemberValue, Object};
 use crate::view::ServerView;
 
 pub use accounts::{
-    ChangedUser, NewTeam, NewUser, TokenRequest, create_team, create_token, create_user, set_member,
-    update_team, update_user,
+    ChangedUser, NewTeam, NewUser, TokenRequest, create_team, create_token, create_user, set_login,
+    set_member, update_team, update_user,
 };
 pub use policy::sandbox_policy_json;
 pub use upstream::{UpstreamDraft, UpstreamSettings, create_upstream, update_upstream};
 
+pub(crate) use accounts::MAX_KEY;
 pub(crate) use code::STUB_LANGUAGES;
 pub(crate) use policy::LANGUAGES;
 pub(crate) use server::{MAX_DESCRIPTION, MAX_ICON, MAX_NAME};

@@ -9,6 +9,7 @@ mod body;
 mod error;
 mod export;
 mod json;
+mod logins;
 mod mistakes;
 mod object;
 mod openapi;
@@ -26,15 +27,16 @@ pub use audit::{
 };
 pub use body::{
     ChangedUser, NewServer, NewTeam, NewUser, TokenRequest, UpstreamDraft, UpstreamSettings, create_server,
-    create_team, create_token, create_upstream, create_user, sandbox_policy_json, set_member, update_server,
-    update_team, update_upstream, update_user,
+    create_team, create_token, create_upstream, create_user, sandbox_policy_json, set_login, set_member,
+    update_server, update_team, update_upstream, update_user,
 };
 pub use error::{ErrorBody, FieldError, RestError};
 pub use export::{ExportError, ExportRow, ListFormat, csv, csv_names};
+pub use logins::{LoginUse, LoginView};
 pub use openapi::openapi;
 pub use page::{
-    AuditQuery, BadCursor, Cursor, EventsQuery, NamesQuery, PageRequest, RecordFilter, RunsQuery,
-    ServersQuery, SessionsQuery, TokensQuery,
+    AuditQuery, BadCursor, Cursor, EventsQuery, LoginsQuery, NamesQuery, PageRequest, RecordFilter,
+    RunsQuery, ServersQuery, SessionsQuery, TokensQuery,
 };
 pub use rpc::{RpcError, RpcId, RpcRefusal, RpcRequest, read_rpc, rpc_result};
 pub use upstreams::{UpstreamHealth, UpstreamPage, UpstreamTest, UpstreamTool, UpstreamView};

@@ -19,10 +19,10 @@ use crate::export::ListFormat;
 use crate::mistakes::{MistakeList, shortened};
 use crate::object::{one_of, unknown};
 
-pub use accounts::{NamesQuery, TokensQuery};
+pub use accounts::{LoginsQuery, NamesQuery, TokensQuery};
 pub use audit::AuditQuery;
 
-pub(crate) use accounts::{NAMES, TOKENS};
+pub(crate) use accounts::{LOGINS, NAMES, TOKENS};
 pub(crate) use audit::AUDIT;
 
 /// Maximum characters of a filter's value.

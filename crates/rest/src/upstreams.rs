@@ -79,8 +79,10 @@ pub struct UpstreamView {
     pub max_calls: Option<u64>,
     /// Maximum calls within any minute, over all upstream servers with the same credential.
     pub max_calls_per_minute: Option<u64>,
-    /// Idle time until the program stops, in milliseconds.
+    /// Idle time until the program stops, or the connection of a user, in milliseconds.
     pub idle_stop: Option<u64>,
+    /// `user` if each user has an own login there.
+    pub login: Option<String>,
     /// The server's health in the answering process.
     pub health: UpstreamHealth,
 }
@@ -189,6 +191,7 @@ impl UpstreamView {
             max_calls: number("maxCalls"),
             max_calls_per_minute: number("maxCallsPerMinute"),
             idle_stop: number("idleStop"),
+            login: text(definition, "login"),
             ..self
         }
     }

@@ -6,6 +6,7 @@ mod documents;
 mod errors;
 mod export;
 mod live;
+mod logins;
 mod metrics;
 mod places;
 mod records;
@@ -24,7 +25,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ::sinks::SinkConfig;
-use gateway::{Api, ApiReply, ApiRequest, ApiSurface, OtherProcess, Place, RefusedAttempt};
+use gateway::{
+    Api, ApiReply, ApiRequest, ApiSurface, LoginPage, LoginVisit, OtherProcess, Place, RefusedAttempt,
+};
 use identity::{Identity, Method, Permission, Route, TokenSecret};
 use oidc::{IssuerConfig, Issuers};
 use prometheus_client::registry::Registry;
@@ -35,6 +38,7 @@ use session::SessionQuota;
 use settings::{CodeExecution, Gateway};
 use store::accounts::{AccountError, AccountPage, Lookup, Moment, TokensOf};
 use store::cpu_debts::CpuDebts;
+use store::logins::UserLogins;
 use store::server_records::ServerRecords;
 use store::upstream_servers::UpstreamServerError;
 use store::virtual_servers::VirtualServers;
@@ -54,6 +58,7 @@ use crate::host::Host;
 use crate::served::RunAdmission;
 use crate::span_outlet::SpanOutlet;
 use crate::stored_windows::StoredWindows;
+use crate::user_logins::LoginStore;
 use cache::GatewayCache;
 use errors::unavailable;
 use live::LiveServers;
@@ -79,6 +84,7 @@ struct ApiParts {
     upstreams: UpstreamSet,
     sinks: GatewaySinks,
     issuers: Issuers,
+    logins: LoginStore,
     /// Triggered when the process ends.
     ended: CancellationToken,
     metrics: ApiMetrics,
@@ -91,6 +97,8 @@ pub struct GatewayTables {
     pub accounts: Accounts,
     /// Users who signed on at an issuer.
     pub sign_ons: SignOns,
+    /// Users' own logins to upstream servers.
+    pub logins: UserLogins,
     /// Virtual servers.
     pub servers: VirtualServers,
     /// Upstream servers that users defined.
@@ -119,6 +127,7 @@ impl GatewayTables {
         GatewayTables {
             accounts: Accounts::new(database.clone()),
             sign_ons: SignOns::new(database.clone()),
+            logins: UserLogins::new(database.clone()),
             servers: VirtualServers::new(database.clone()),
             upstreams: UpstreamServers::new(database.clone()),
             records: ServerRecords::new(database.clone()),
@@ -147,6 +156,7 @@ impl GatewayTables {
         tokio::join!(
             self.accounts.close(),
             self.sign_ons.close(),
+            self.logins.close(),
             self.servers.close(),
             self.upstreams.close(),
             self.records.close(),
@@ -188,6 +198,8 @@ impl GatewayApi {
         host.shared
             .hub
             .count_in(Arc::new(StoredWindows::new(tables.call_windows.clone())));
+        let logins = LoginStore::new(tables.logins.clone(), host.shared.recordings.keys());
+        host.shared.hub.keep_logins_in(Arc::new(logins.clone()));
         GatewayApi {
             parts: Arc::new(ApiParts {
                 host,
@@ -199,6 +211,7 @@ impl GatewayApi {
                 upstreams,
                 sinks: GatewaySinks::default(),
                 issuers: Issuers::new(issuers),
+                logins,
                 ended: CancellationToken::new(),
                 metrics,
             }),
@@ -219,7 +232,14 @@ impl GatewayApi {
         });
         let api = self.clone();
         tokio::spawn(async move { api.parts.ended.run_until_cancelled(api.follow_ends()).await });
+        let api = self.clone();
+        tokio::spawn(async move { api.parts.ended.run_until_cancelled(api.follow_logins()).await });
         Ok(())
+    }
+
+    /// Links for users' logins begin with this address. Called before the first request.
+    pub fn serve_at(&self, url: &str) {
+        self.parts.logins.serve_at(url);
     }
 
     /// Sends records to these sinks from now on. Called before the first request, once.
@@ -320,6 +340,9 @@ impl GatewayApi {
             Route::ListTokens => self.list_tokens(identity, &request).await,
             Route::CreateToken => self.create_token(identity, &request).await,
             Route::RevokeToken => self.revoke_token(identity, &request).await,
+            Route::ListLogins => self.list_logins(identity, &request).await,
+            Route::SetLogin => self.set_login(identity, &request).await,
+            Route::RevokeLogin => self.revoke_login(identity, &request).await,
             Route::ListUsers => self.list_users(identity, &request).await,
             Route::CreateUser => self.create_user(identity, &request).await,
             Route::ReadUser => self.read_user(identity, &request).await,
@@ -365,6 +388,10 @@ impl Api for GatewayApi {
 
     fn sign_out<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<(), RestError>> {
         Box::pin(self.sign_out_by(token))
+    }
+
+    fn visit_login<'a>(&'a self, visit: LoginVisit<'a>) -> BoxFuture<'a, LoginPage> {
+        Box::pin(self.browser_login(visit))
     }
 
     fn answer(&self, request: ApiRequest) -> BoxFuture<'_, Result<ApiReply, RestError>> {

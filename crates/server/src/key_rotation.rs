@@ -5,16 +5,20 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use encryption::{DATA_KEY_VARIABLE, DataKeys, KEY_FILE, KeyError, KeyMark, KeyRotation, OpenError};
+use store::logins::{SealedLogin, UserLogins};
 use store::{Database, Recordings, SealedRecording, Trouble};
 
 use crate::run_recordings::context;
+use crate::user_logins;
 
 /// The result of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RotatedKeys {
     /// Number of recordings that were encrypted again with the first key.
     pub encrypted: u64,
-    /// Number of recordings that no key decrypts. They stay as they are.
+    /// Number of users' logins that were.
+    pub logins: u64,
+    /// Number of recordings and logins that no key decrypts. They stay as they are.
     pub unreadable: u64,
     /// Changes of the keys.
     pub keys: KeysAfter,
@@ -46,6 +50,20 @@ pub enum RotationError {
     Database(#[from] Trouble),
 }
 
+/// Numbers of rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct EncryptedAgain {
+    recordings: u64,
+    logins: u64,
+    unreadable: u64,
+}
+
+/// The tables whose rows are encrypted.
+struct SealedTables {
+    recordings: Recordings,
+    logins: UserLogins,
+}
+
 /// Adds a key to the file in `directory` and encrypts the recordings of `database` with it. If the variable is set, its
 /// first key takes the place of a new one.
 ///
@@ -56,12 +74,16 @@ pub async fn rotate_keys(
     directory: &Path,
     variable: Option<&str>,
 ) -> Result<RotatedKeys, RotationError> {
-    let table = Recordings::new(database);
-    let rotated = match variable {
-        Some(_) => rotate_to_first(&table, &DataKeys::load(directory, variable)?).await,
-        None => rotate_in_file(&table, directory).await,
+    let table = &SealedTables {
+        logins: UserLogins::new(database.clone()),
+        recordings: Recordings::new(database),
     };
-    table.close().await;
+    let rotated = match variable {
+        Some(_) => rotate_to_first(table, &DataKeys::load(directory, variable)?).await,
+        None => rotate_in_file(table, directory).await,
+    };
+    table.recordings.close().await;
+    table.logins.close().await;
     rotated
 }
 
@@ -73,48 +95,57 @@ pub fn place_of_keys(directory: &Path, variable: Option<&str>) -> String {
     }
 }
 
-async fn rotate_in_file(table: &Recordings, directory: &Path) -> Result<RotatedKeys, RotationError> {
+async fn rotate_in_file(table: &SealedTables, directory: &Path) -> Result<RotatedKeys, RotationError> {
     let rotation = KeyRotation::begin(directory)?;
     let keys = rotation.add_key()?;
-    let (encrypted, unreadable) = encrypt_all(table, &keys).await?;
+    let done = encrypt_all(table, &keys).await?;
     let removed = rotation.remove_unneeded(&needed(table).await?)?;
     Ok(RotatedKeys {
-        encrypted,
-        unreadable,
+        encrypted: done.recordings,
+        logins: done.logins,
+        unreadable: done.unreadable,
         keys: KeysAfter::InFile { removed },
     })
 }
 
-async fn rotate_to_first(table: &Recordings, keys: &DataKeys) -> Result<RotatedKeys, RotationError> {
-    let (encrypted, unreadable) = encrypt_all(table, keys).await?;
+async fn rotate_to_first(table: &SealedTables, keys: &DataKeys) -> Result<RotatedKeys, RotationError> {
+    let done = encrypt_all(table, keys).await?;
     let needed = needed(table).await?;
     let marks = keys.marks().into_iter().enumerate().skip(1);
     let unneeded = marks.filter(|(_, mark)| !needed.contains(mark));
     Ok(RotatedKeys {
-        encrypted,
-        unreadable,
+        encrypted: done.recordings,
+        logins: done.logins,
+        unreadable: done.unreadable,
         keys: KeysAfter::InVariable {
             unneeded: unneeded.map(|(place, _)| place + 1).collect(),
         },
     })
 }
 
-/// The numbers of recordings that were encrypted again, and that no key decrypts.
-async fn encrypt_all(table: &Recordings, keys: &DataKeys) -> Result<(u64, u64), RotationError> {
+async fn encrypt_all(table: &SealedTables, keys: &DataKeys) -> Result<EncryptedAgain, RotationError> {
     let newest = keys.marks().first().map(written).unwrap_or_default();
-    let (mut encrypted, mut unreadable) = (0, 0);
+    let mut done = EncryptedAgain::default();
+    for login in table.logins.of_other_keys(&newest).await? {
+        match encrypt_login(keys, &login)? {
+            Ok(sealed) => done.logins += u64::from(table.logins.replace(&login, &sealed).await?),
+            Err(_) => done.unreadable += 1,
+        }
+    }
     let mut after = None;
     loop {
-        let page = table.of_other_keys(&newest, after.as_ref()).await?;
+        let page = table.recordings.of_other_keys(&newest, after.as_ref()).await?;
         for recording in &page {
             match encrypt_again(keys, recording)? {
-                Ok(sealed) => encrypted += u64::from(table.replace(recording, &sealed).await?),
-                Err(_) => unreadable += 1,
+                Ok(sealed) => {
+                    done.recordings += u64::from(table.recordings.replace(recording, &sealed).await?);
+                }
+                Err(_) => done.unreadable += 1,
             }
         }
         match page.last() {
             Some(last) => after = Some(last.run.clone()),
-            None => return Ok((encrypted, unreadable)),
+            None => return Ok(done),
         }
     }
 }
@@ -123,20 +154,33 @@ fn encrypt_again(
     keys: &DataKeys,
     recording: &SealedRecording,
 ) -> Result<Result<String, OpenError>, KeyError> {
-    let context = context(&recording.run, &recording.principal);
-    let sealed = STANDARD.decode(&recording.sealed).map_err(|_| OpenError::Altered);
-    match sealed.and_then(|sealed| keys.open(&context, &sealed)) {
-        Ok(text) => Ok(Ok(STANDARD.encode(keys.seal(&context, text)?))),
+    again(
+        keys,
+        &context(&recording.run, &recording.principal),
+        &recording.sealed,
+    )
+}
+
+fn encrypt_login(keys: &DataKeys, login: &SealedLogin) -> Result<Result<String, OpenError>, KeyError> {
+    again(keys, &user_logins::context(&login.row), &login.sealed)
+}
+
+fn again(keys: &DataKeys, context: &str, sealed: &str) -> Result<Result<String, OpenError>, KeyError> {
+    let sealed = STANDARD.decode(sealed).map_err(|_| OpenError::Altered);
+    match sealed.and_then(|sealed| keys.open(context, &sealed)) {
+        Ok(text) => Ok(Ok(STANDARD.encode(keys.seal(context, text)?))),
         Err(error) => Ok(Err(error)),
     }
 }
 
-/// The keys that some recording needs.
-async fn needed(table: &Recordings) -> Result<Vec<KeyMark>, Trouble> {
-    Ok(marks(&table.keys_in_use().await?))
+/// The keys that some recording or login needs.
+async fn needed(tables: &SealedTables) -> Result<Vec<KeyMark>, Trouble> {
+    let mut begun = tables.recordings.keys_in_use().await?;
+    begun.extend(tables.logins.keys_in_use().await?);
+    Ok(marks(&begun))
 }
 
-/// The keys that these beginnings of recordings name.
+/// The keys that these beginnings of encrypted rows name.
 pub(crate) fn marks(begun: &[String]) -> Vec<KeyMark> {
     let marks = begun
         .iter()

@@ -43,6 +43,7 @@ mod standard;
 mod stored_windows;
 mod tasks;
 mod tools;
+mod user_logins;
 mod virtual_host;
 
 use std::ffi::OsString;
@@ -65,6 +66,7 @@ pub use signals::{Ending, Signals};
 pub use span_outlet::SpanOutlet;
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
+pub use user_logins::revoke_login;
 
 // A release build must never start guests without confinement; benchmarks link the backend without `server`.
 const _: () = assert!(

@@ -38,7 +38,7 @@ pub enum KeyDoubt {
 
 /// Where the keys are. They are read at the first use, because a start that needs none reads no file, and again when
 /// the file was replaced.
-struct KeySource {
+pub(crate) struct KeySource {
     directory: PathBuf,
     /// The value of the variable.
     variable: Option<String>,
@@ -114,12 +114,13 @@ impl RunRecordings {
             records,
             is_shared: database.file().is_none(),
             table: Recordings::new(database),
-            keys: Arc::new(KeySource {
-                directory,
-                variable,
-                keys: Mutex::default(),
-            }),
+            keys: Arc::new(KeySource::new(directory, variable)),
         }
+    }
+
+    /// The keys, which other secrets share.
+    pub(crate) fn keys(&self) -> Arc<KeySource> {
+        Arc::clone(&self.keys)
     }
 
     /// Whether new runs are recorded for replay.
@@ -226,7 +227,16 @@ pub(crate) fn context(run: &RunId, principal: &Principal) -> String {
 // === impl KeySource ===
 
 impl KeySource {
-    fn get(&self) -> Result<Arc<DataKeys>, Arc<KeyError>> {
+    /// Reads nothing yet.
+    pub(crate) fn new(directory: PathBuf, variable: Option<String>) -> KeySource {
+        KeySource {
+            directory,
+            variable,
+            keys: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<DataKeys>, Arc<KeyError>> {
         let mut read = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that was removed meanwhile changes nothing: a new key would open nothing.
         let file = match self.variable {

@@ -44,6 +44,7 @@ pub(crate) enum Tables {
     Sinks,
     Recordings,
     SignOns,
+    Logins,
 }
 
 /// An open database. After failed or abandoned work, the state of the connection is unknown, and the connection is

@@ -6,6 +6,7 @@
 //! ServerRecords ─► a connection of its own: runs and security events of the gateway's virtual servers
 //! Audit   ─► a connection of its own: administrative changes and refused attempts, chained by hash
 //! Accounts ─► two connections of its own: users, teams and tokens; lookups of tokens
+//! UserLogins ─► a connection of its own: users' logins to upstream servers, encrypted
 //! SignOns ─► two connections of its own: users who signed on at an issuer, and sign-ons that issuers ended
 //! VirtualServers ─► a connection of its own: virtual servers of the gateway
 //! UpstreamServers ─► a connection of its own: upstream servers that users of the gateway define
@@ -38,6 +39,7 @@ mod health;
 mod insert;
 pub mod learned;
 mod lease;
+pub mod logins;
 mod page;
 mod partitions;
 mod prune;

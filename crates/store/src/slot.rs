@@ -79,6 +79,7 @@ impl ConnectionSlot {
             Tables::Saved
             | Tables::Accounts
             | Tables::SignOns
+            | Tables::Logins
             | Tables::VirtualServers
             | Tables::UpstreamServers,
             Some(file),

@@ -23,9 +23,15 @@ const settings = {
   denies: false, // the person denies access
   audience: null, // another resource that tokens must name
   writes: [], // tools that need the scope tools:write
+  person: 'ann', // who is logged in at the authorization server
+  keys: {}, // personal keys beside the tokens, each with its person
+  refusesSeen: false, // refuses all access tokens that it has accepted so far
+  forgets: false, // the authorization server refuses all codes and refresh tokens
   down: false, // the authorization server answers only 503
 };
 const log = [];
+const seen = new Set();
+let refused = new Set();
 
 const authorization = createServer();
 await new Promise((ready) => authorization.listen(0, '127.0.0.1', ready));
@@ -62,14 +68,14 @@ const provider = new Provider(issuer, {
   },
 });
 
-// A person called Ann is always logged in and agrees to everything, unless the settings say otherwise.
+// A person, usually Ann, is always logged in and agrees to everything, unless the settings say otherwise.
 async function interact(context) {
   const { prompt, params, session, grantId } = await provider.interactionDetails(context.req, context.res);
   let result;
   if (settings.denies) {
     result = { error: 'access_denied', error_description: 'Ann said no' };
   } else if (prompt.name === 'login') {
-    result = { login: { accountId: 'ann' } };
+    result = { login: { accountId: settings.person } };
   } else {
     const grant = grantId
       ? await provider.Grant.find(grantId)
@@ -86,6 +92,11 @@ async function interact(context) {
 provider.use(async (context, next) => {
   if (settings.down) {
     context.status = 503;
+    return;
+  }
+  if (settings.forgets && context.path === '/token') {
+    context.status = 400;
+    context.body = { error: 'invalid_grant' };
     return;
   }
   if (context.path.startsWith('/interaction/')) {
@@ -123,8 +134,15 @@ function challenge(response, status, error, more = '') {
 async function guarded(request, response, body) {
   const value = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   if (!value) return challenge(response, 401, 'scope="tools:read"');
-  const token = await provider.AccessToken.find(value);
+  const person = settings.keys[value];
+  if (settings.refusesSeen) {
+    settings.refusesSeen = false;
+    refused = new Set(seen);
+  }
+  if (refused.has(value)) return challenge(response, 401, 'error="invalid_token", error_description="the token is too old"');
+  const token = person ? { accountId: person, aud: resource, scope: '' } : await provider.AccessToken.find(value);
   if (!token) return challenge(response, 401, 'error="invalid_token", error_description="the token is not known"');
+  seen.add(value);
   if (token.aud !== (settings.audience ?? resource)) {
     return challenge(response, 401, 'error="invalid_token", error_description="the token is for another audience"');
   }
@@ -134,6 +152,7 @@ async function guarded(request, response, body) {
   if (writes && !token.scope.split(' ').includes('tools:write')) {
     return challenge(response, 403, 'error="insufficient_scope"', ', scope="tools:read tools:write"');
   }
+  if (message.method === 'tools/call') log.push({ called: token.accountId });
   const { authorization: _token, ...headers } = request.headers;
   const onward = ask(new URL(upstream), { method: request.method, headers }, (reply) => {
     response.writeHead(reply.statusCode, reply.headers);

@@ -39,6 +39,8 @@ pub enum HostCallErrorKind {
     Conflict,
     /// The database of saved values is unavailable.
     Store,
+    /// The user has to log in at the server first.
+    NeedsLogin,
     /// The server failed, or the host did.
     Upstream,
     /// The server did not answer in time.
@@ -102,6 +104,7 @@ impl HostCallErrorKind {
             Self::Refused => "refused",
             Self::Conflict => "conflict",
             Self::Store => "store",
+            Self::NeedsLogin => "needs_login",
             Self::Upstream => "upstream",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
@@ -121,6 +124,7 @@ impl HostCallErrorKind {
             | Self::Refused
             | Self::Conflict
             | Self::Store
+            | Self::NeedsLogin
             | Self::Limit => Fault::Caller,
         }
     }

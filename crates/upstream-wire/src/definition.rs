@@ -101,6 +101,18 @@ pub struct Http {
     pub bearer_token_file: Option<PathBuf>,
     /// How a person logs in.
     pub oauth: OAuth,
+    /// Whose credentials requests carry.
+    pub login: LoginOwner,
+}
+
+/// Whose credentials the requests of a server carry.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LoginOwner {
+    /// Everybody's requests carry those of the definition, or the login of whoever runs Codeyard.
+    #[default]
+    Shared,
+    /// The requests of each gateway user carry the user's own login.
+    User,
 }
 
 /// Settings of the login to a server; all are optional.
@@ -133,6 +145,11 @@ impl Http {
         self.bearer_token_file.is_none() && !self.headers.contains_key("authorization")
     }
 
+    /// Whether each gateway user has an own login.
+    pub fn is_of_users(&self) -> bool {
+        self.login == LoginOwner::User
+    }
+
     /// Scheme, host and port; the address as written if it is not a URL.
     pub fn origin(&self) -> String {
         let parsed = address::parse(&self.url).map(|url| url.origin().ascii_serialization());
@@ -154,6 +171,7 @@ impl fmt::Debug for Http {
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("bearer_token_file", &self.bearer_token_file)
             .field("oauth", &self.oauth)
+            .field("login", &self.login)
             .finish()
     }
 }

@@ -42,7 +42,7 @@ pub use client_service::ClientService;
 pub use connect::{ConnectError, ConnectedServer, START_TIMEOUT};
 pub use connector::{Connector, ToolDefinitions};
 pub use control_groups::ControlGroups;
-pub use definition::{Http, HttpKind, OAuth, SecretValues, ServerLimits, Stdio, Transport};
+pub use definition::{Http, HttpKind, LoginOwner, OAuth, SecretValues, ServerLimits, Stdio, Transport};
 pub use environment::{Environment, find_program, is_self_reference};
 pub use era::Era;
 pub use error::{StartError, StderrTail};

@@ -145,6 +145,7 @@ fn hash(server: &ServerConfig) -> String {
             headers,
             bearer_token_file,
             oauth: _,
+            login: _,
         }) => serde_json::json!([url, headers, bearer_token_file]),
     };
     let digest = Sha256::digest(definition.to_string().as_bytes());

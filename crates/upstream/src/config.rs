@@ -62,6 +62,11 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
+    /// Whether each gateway user has an own login there.
+    pub(crate) fn is_of_users(&self) -> bool {
+        matches!(&self.transport, Transport::Http(http) if http.is_of_users())
+    }
+
     /// The server's name with its rules about tools.
     pub fn rules(&self) -> (&str, &ToolRules) {
         (&self.name, &self.tools)

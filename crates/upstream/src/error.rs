@@ -209,6 +209,24 @@ pub enum UpstreamError {
         /// The pending request.
         request: String,
     },
+    /// The server takes each user's own login, and this user has none.
+    #[error(
+        "server '{server}' needs a login of its user (needs_login); open {link} in a browser, then call it again"
+    )]
+    NeedsLogin {
+        /// As configured.
+        server: String,
+        /// Where the user logs in.
+        link: String,
+    },
+    /// The server takes each user's own login, and logins cannot be read.
+    #[error("server '{server}' needs a login of its user, and logins cannot be used: {cause}")]
+    NoLogins {
+        /// As configured.
+        server: String,
+        /// Why.
+        cause: String,
+    },
     /// The definition was changed or removed during the call.
     #[error("server '{server}' takes no more calls: its definition was changed or removed; call it again")]
     Replaced {

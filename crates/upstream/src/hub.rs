@@ -1,7 +1,7 @@
 //! The hub: finds servers by name, calls their tools, lists them, and shuts them down.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::RwLock;
@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{Ownership, Principal, ServerTools, ToolRef, TraceContext};
+use upstream_wire::oauth::{LoginVault, Logins};
 use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
 use crate::bucket::{Buckets, CallWindows};
@@ -45,6 +46,8 @@ struct Inner {
     /// Number of threads that are reading cached tool lists.
     cache_readers: watch::Sender<usize>,
     discoveries: Arc<ConcurrencyLimit>,
+    /// Logins of users.
+    vault: OnceLock<Arc<dyn LoginVault>>,
     /// Tasks that stop servers whose definition was removed or changed.
     retiring: TaskTracker,
     closing: CancellationToken,
@@ -109,6 +112,7 @@ impl Hub {
                 factory,
                 server_set: RwLock::new(Arc::new(server_set)),
                 cache_readers: watch::channel(0).0,
+                vault: OnceLock::new(),
                 discoveries: Arc::new(ConcurrencyLimit::new(MAX_DISCOVERIES, MAX_HOLD)),
                 retiring: TaskTracker::new(),
                 closing: CancellationToken::new(),
@@ -181,26 +185,27 @@ impl Hub {
     /// servers without a list after `wait`; their starts continue in the background. Only the first search waits for a
     /// given server, so that a slow server does not delay later searches.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
-        self.discover_among(wait, &|_| true).await
+        self.discover_among(wait, None, &|_| true).await
     }
 
-    /// As [`Hub::discover`], for the servers with these names; no other server starts.
+    /// As [`Hub::discover`], for the servers with these names; no other server starts. Where each user has an own login,
+    /// the server starts for this user, if the user has logged in.
     pub async fn discover_among(
         &self,
         wait: Duration,
+        user: Option<&Principal>,
         is_wanted: &(dyn Fn(&str) -> bool + Sync),
     ) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
             return Vec::new();
         }
-        let server_set = self.server_set();
-        let unlisted: Vec<_> = server_set
-            .servers
+        let wanted = self.servers();
+        let wanted = wanted
             .iter()
-            .filter(|server| !server.shared.is_listed() && !server.shared.is_backing_off())
-            .filter(|server| is_wanted(&server.shared.config.name))
-            .collect();
+            .filter(|server| is_wanted(&server.shared.config.name));
+        let mut unlisted = self.reached_by(user, wanted).await;
+        unlisted.retain(|server| !server.shared.is_listed() && !server.shared.is_backing_off());
         for server in &unlisted {
             self.discover_one(server);
         }
@@ -247,7 +252,7 @@ impl Hub {
         let Some(logins) = &self.inner.factory.logins else {
             return true;
         };
-        if logins.belong_to(principal) {
+        if logins.belong_to(principal) || self.user_login(server).is_some() {
             return true;
         }
         let takes_login = self.server_set().server(server).is_some_and(|server| {
@@ -260,15 +265,25 @@ impl Hub {
 
     /// Waits until the server's list is known; starts the server if necessary.
     pub async fn list(&self, server: &str) -> Result<(), UpstreamError> {
-        let server = self.server(server)?;
+        let server = self.common_server(server)?;
         self.ready().await;
         server.list(server.call_start_deadline()).await
     }
 
+    /// Like [`Hub::list`], with the login of this user where the definition asks for it.
+    pub async fn list_as(&self, user: &Principal, server: &str) -> Result<(), UpstreamError> {
+        self.ready().await;
+        let managed = self.server_of(user, server).await?;
+        match managed.list(managed.call_start_deadline()).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(user, server, error).await),
+        }
+    }
+
     /// Like [`Hub::list`], but waits at most `max_wait`. After a failure or a timeout, further calls return at once
     /// until the server's definition changes.
-    pub async fn list_in_time(&self, server: &str, max_wait: Duration) {
-        let Ok(server) = self.server(server) else {
+    pub async fn list_in_time(&self, user: &Principal, server: &str, max_wait: Duration) {
+        let Ok(server) = self.server_of(user, server).await else {
             return;
         };
         if server.was_missed.load(Ordering::Relaxed) {
@@ -284,12 +299,27 @@ impl Hub {
 
     /// Returns the undecoded text of the server's `CallToolResult`.
     pub async fn call_raw(&self, call: ToolCall) -> Result<Box<RawValue>, UpstreamError> {
-        let server = self.server(&call.tool.server)?;
+        let server = self.common_server(&call.tool.server)?;
         server
             .shared
             .stats
             .count_call(self.call_server(&server, call))
             .await
+    }
+
+    /// Like [`Hub::call_raw`], with the login of this user where the definition asks for it.
+    pub async fn call_raw_as(
+        &self,
+        user: &Principal,
+        call: ToolCall,
+    ) -> Result<Box<RawValue>, UpstreamError> {
+        let name = call.tool.server.clone();
+        let (defined, server) = (self.server(&name)?, self.server_of(user, &name).await?);
+        let answer = defined.shared.stats.count_call(self.call_server(&server, call));
+        match answer.await {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.explain(user, &name, error).await),
+        }
     }
 
     async fn call_server(
@@ -371,6 +401,25 @@ impl Hub {
         self.inner.retiring.close();
         self.inner.retiring.wait().await;
         self.inner.factory.logs.flush().await;
+    }
+
+    pub(crate) fn vault(&self) -> &OnceLock<Arc<dyn LoginVault>> {
+        &self.inner.vault
+    }
+
+    pub(crate) fn servers(&self) -> Vec<Arc<ManagedServer>> {
+        self.server_set().servers.clone()
+    }
+
+    pub(crate) fn of_user(
+        &self,
+        server: &ManagedServer,
+        user: &Principal,
+        vault: Arc<dyn LoginVault>,
+    ) -> ManagedServer {
+        self.inner
+            .factory
+            .of_user(&server.shared, Logins::in_vault(user, vault))
     }
 
     fn server_set(&self) -> Arc<ServerSet> {

@@ -20,6 +20,7 @@ mod driver;
 mod error;
 mod hub;
 mod listing;
+mod own_logins;
 mod relay;
 mod server;
 mod server_set;
@@ -27,6 +28,7 @@ mod shared;
 mod start;
 mod state;
 mod stats;
+mod user_servers;
 
 pub use bucket::{CallWindows, NotCounted, Taking};
 pub use config::{HubConfig, ServerConfig};

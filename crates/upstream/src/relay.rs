@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use types::Principal;
 use upstream_wire::Era;
 
 use crate::calls::RequestOptions;
@@ -37,11 +38,37 @@ impl Hub {
     /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the
     /// method, nothing is sent, and the error is "method not found".
     pub async fn ask(&self, request: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
-        let server = self.server(&request.server)?;
+        let server = self.common_server(&request.server)?;
+        self.ask_counted(&server, &server, request).await
+    }
+
+    /// Like [`Hub::ask`], with the login of this user where the definition asks for it.
+    ///
+    /// # Errors
+    /// As [`Hub::ask`], or if the user has no login.
+    pub async fn ask_as(
+        &self,
+        user: &Principal,
+        request: RelayRequest,
+    ) -> Result<Box<RawValue>, UpstreamError> {
+        let name = request.server.clone();
+        let (defined, server) = (self.server(&name)?, self.server_of(user, &name).await?);
+        match self.ask_counted(&defined, &server, request).await {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.explain(user, &name, error).await),
+        }
+    }
+
+    async fn ask_counted(
+        &self,
+        defined: &ManagedServer,
+        server: &ManagedServer,
+        request: RelayRequest,
+    ) -> Result<Box<RawValue>, UpstreamError> {
         let is_call = request.is_call();
-        let answer = self.ask_server(&server, request);
+        let answer = self.ask_server(server, request);
         if is_call {
-            server.shared.stats.count_call(answer).await
+            defined.shared.stats.count_call(answer).await
         } else {
             answer.await
         }

@@ -15,6 +15,7 @@ use crate::driver::{Command, Driver};
 use crate::error::UpstreamError;
 use crate::shared::{Lifecycle, ListOutcome, ListState, Phase, ServerShared};
 use crate::state::{ServerState, Status};
+use crate::user_servers::UserServers;
 
 /// Longest wait of a call for the start of its server; the start continues afterwards. Shorter than a run's time
 /// limit, so that the program's error names the server.
@@ -29,6 +30,8 @@ pub(crate) struct ManagedServer {
     pub(crate) shared: Arc<ServerShared>,
     pub(crate) calls: TaskTracker,
     commands: mpsc::Sender<Command>,
+    /// The servers of users, if the definition asks for their own logins.
+    pub(crate) of_users: UserServers<ManagedServer>,
     /// The driver's receiver; the first command takes it and starts the driver.
     unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
     /// Whether a search makes this server list its tools.
@@ -46,6 +49,7 @@ impl ManagedServer {
             shared: Arc::new(shared),
             calls: TaskTracker::new(),
             commands,
+            of_users: UserServers::new(),
             unstarted: Mutex::new(Some(receiver)),
             discovering: watch::channel(false).0,
             was_awaited: AtomicBool::new(false),
@@ -143,6 +147,9 @@ impl ManagedServer {
 
     /// Stops the server for good.
     pub(crate) async fn stop(&self) {
+        for server in self.of_users.take_all() {
+            Box::pin(server.stop()).await;
+        }
         let (done, stopped) = oneshot::channel();
         if self.take_unstarted().is_some() {
             self.shared.set_phase(Phase::Closed);

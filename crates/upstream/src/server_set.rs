@@ -125,7 +125,7 @@ impl ServerFactory {
 
     fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> ManagedServer {
         // Each changed definition has its own file, so users could fill the disk.
-        let is_kept = config.ownership.is_none();
+        let is_kept = config.ownership.is_none() && !config.is_of_users();
         let cache_dir = self.cache_dir.as_deref().filter(|_| is_kept);
         let cache = cache_dir.map(|directory| CacheFile::new(directory, &config));
         let bucket = self.buckets.of(&config);
@@ -146,6 +146,27 @@ impl ServerFactory {
         ManagedServer::new(ServerShared::new(
             config, connector, cache, starts, all_tools, bucket,
         ))
+    }
+
+    /// The server of this definition for one user, with the user's logins.
+    pub(crate) fn of_user(&self, definition: &ServerShared, logins: Logins) -> ManagedServer {
+        let config = definition.config.clone();
+        let connector = Connector {
+            server: config.name.clone(),
+            transport: config.transport.clone(),
+            secrets: config.secrets.clone(),
+            environment: Arc::clone(&self.environment),
+            supervisor: Arc::clone(&self.supervisor),
+            control_groups: Arc::clone(&self.control_groups),
+            log: None,
+            logins: Some(logins),
+            client: Arc::clone(&self.client),
+            pause: definition.bucket.pause.clone(),
+        };
+        let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());
+        let bucket = Arc::clone(&definition.bucket);
+        let shared = ServerShared::new(config, connector, None, starts, all_tools, bucket);
+        ManagedServer::new(shared.of_user())
     }
 
     /// `None` if the definition starts codeyard itself and this is not allowed.

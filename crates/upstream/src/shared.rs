@@ -39,6 +39,8 @@ pub(crate) struct ServerShared {
     pub(crate) config: ServerConfig,
     /// Index in `all_tools`; changes only while `all_tools` is locked.
     index: AtomicUsize,
+    /// For the server of one user: the snapshot whose receivers are woken when this server's list changes.
+    wakes: Option<AllTools>,
     /// Whether the definition was changed or removed.
     is_retired: AtomicBool,
     pub(crate) connector: Connector,
@@ -117,6 +119,7 @@ impl ServerShared {
         ServerShared {
             config,
             index: AtomicUsize::new(NO_INDEX),
+            wakes: None,
             is_retired: AtomicBool::new(false),
             connector,
             cache,
@@ -141,6 +144,32 @@ impl ServerShared {
             call_permits: Semaphore::new(call_permits),
             bucket,
         }
+    }
+
+    /// The same server for one user, with a snapshot of its own: no list is shared between users. Changes of its list
+    /// wake the receivers of the former snapshot.
+    pub(crate) fn of_user(self) -> ServerShared {
+        let wakes = Some(self.all_tools.clone());
+        let all_tools = watch::channel(Arc::new(vec![self.unlisted()])).0;
+        self.set_index(Some(0));
+        ServerShared {
+            wakes,
+            all_tools,
+            ..self
+        }
+    }
+
+    /// Wakes the receivers of the snapshot in which this server's list appears for its user.
+    pub(crate) fn wake(&self) {
+        if let Some(wakes) = &self.wakes {
+            wakes.send_modify(|_| {});
+        }
+    }
+
+    /// The tools, once listed.
+    pub(crate) fn tools(&self) -> Option<Arc<[Arc<Tool>]>> {
+        let all = self.all_tools.borrow();
+        all.get(self.raw_index())?.tools.clone()
     }
 
     /// Index in the snapshot of all servers; `None` before the server is in it and after it was retired.
@@ -182,7 +211,10 @@ impl ServerShared {
 
     /// Time without a call after which the process stops; `None` for never.
     pub(crate) fn idle_stop(&self) -> Option<Duration> {
-        self.config.transport.stdio()?;
+        let is_of_user = self.wakes.is_some();
+        if self.config.transport.stdio().is_none() && !is_of_user {
+            return None;
+        }
         let time = self.config.idle_stop.unwrap_or(DEFAULT_IDLE_STOP);
         Some(time).filter(|time| !time.is_zero())
     }
@@ -339,6 +371,7 @@ impl ServerShared {
         if is_outdated {
             return;
         }
+        self.wake();
         self.listing.send_modify(|listed| {
             *listed = ListState {
                 generation: listed.generation + 1,

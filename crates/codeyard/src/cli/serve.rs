@@ -28,6 +28,9 @@ pub struct ServeArguments {
     /// then share sessions
     #[arg(long, value_name = "URL")]
     pub advertise: Option<String>,
+    /// Address at which users' browsers reach this gateway, for links to logins; without it, the address of --listen
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
     #[arg(long, value_name = "DIR:/target[:rw]")]
     pub mount: Vec<String>,

@@ -3,6 +3,7 @@
 //! Access to the database proves that the caller is the operator, so these commands require no token.
 
 mod attempt;
+mod logins;
 mod operator;
 mod teams;
 mod tokens;
@@ -10,7 +11,7 @@ mod users;
 
 use self::attempt::Attempt;
 use self::operator::accounts;
-use crate::cli::{TeamCommand, TokenCommand, UserCommand};
+use crate::cli::{LoginsCommand, TeamCommand, TokenCommand, UserCommand};
 use crate::context::Context;
 use crate::exit::Exit;
 
@@ -34,6 +35,10 @@ pub async fn user(context: &Context, command: &UserCommand) -> anyhow::Result<Ex
     let done = Attempt::of_user(command).conclude(&accounts, done).await;
     accounts.close().await;
     done
+}
+
+pub async fn logins(context: &Context, command: &LoginsCommand) -> anyhow::Result<Exit> {
+    logins::run(context, command).await
 }
 
 pub async fn team(context: &Context, command: &TeamCommand) -> anyhow::Result<Exit> {

@@ -35,7 +35,7 @@ async fn rotate(context: &Context, arguments: &RotateKeys) -> anyhow::Result<Exi
 
 fn document(place: &str, rotated: &RotatedKeys) -> serde_json::Value {
     let mut document = json!({
-        "keys": place, "encrypted": rotated.encrypted, "unreadable": rotated.unreadable,
+        "keys": place, "encrypted": rotated.encrypted, "logins": rotated.logins, "unreadable": rotated.unreadable,
     });
     match &rotated.keys {
         KeysAfter::InFile { removed } => document["removed_keys"] = json!(removed),
@@ -50,6 +50,9 @@ fn report(place: &str, rotated: &RotatedKeys) -> String {
         KeysAfter::InVariable { .. } => format!("used the first key of {place}"),
     }];
     lines.push(format!("encrypted again: {}", recordings(rotated.encrypted)));
+    if rotated.logins > 0 {
+        lines.push(format!("encrypted again: {} of users", logins(rotated.logins)));
+    }
     if rotated.unreadable > 0 {
         lines.push(format!(
             "not decrypted by any key, and left: {}",
@@ -72,5 +75,12 @@ fn recordings(count: u64) -> String {
     match count {
         1 => "1 recording".to_owned(),
         count => format!("{count} recordings"),
+    }
+}
+
+fn logins(count: u64) -> String {
+    match count {
+        1 => "1 login".to_owned(),
+        count => format!("{count} logins"),
     }
 }

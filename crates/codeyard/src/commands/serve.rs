@@ -58,6 +58,7 @@ pub async fn run(context: &Context, arguments: &ServeArguments) -> anyhow::Resul
             .tell(&format!("users sign on at {}", issuer.issuer));
     }
     let api = GatewayApi::new(host, tables, settings, bounds, (issuers, cluster));
+    api.serve_at(arguments.public_url.as_deref().unwrap_or(&open.url));
     api.open_upstreams()
         .await
         .map_err(|error| Failure::new(Exit::Broken, error))?;

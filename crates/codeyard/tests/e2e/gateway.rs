@@ -15,6 +15,7 @@ mod forwarded;
 mod installed;
 mod killed;
 mod limits;
+mod logins;
 mod mcp;
 mod objects;
 mod page;

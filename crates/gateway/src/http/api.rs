@@ -11,6 +11,7 @@ use rest::RestError;
 use types::ServerId;
 
 use super::Connector;
+use super::login_page::{LoginPage, LoginVisit};
 
 /// The application behind the gateway: owners of tokens, REST, and a surface for each virtual server.
 pub trait Api: Send + Sync + 'static {
@@ -35,6 +36,11 @@ pub trait Api: Send + Sync + 'static {
     /// An issuer's report that a user has signed out, with the token that proves it.
     fn sign_out<'a>(&'a self, _token: &'a str) -> BoxFuture<'a, Result<(), RestError>> {
         Box::pin(async { Err(RestError::NotFound("no issuer is set".to_owned())) })
+    }
+
+    /// A browser's visit during a login to an upstream server.
+    fn visit_login<'a>(&'a self, _visit: LoginVisit<'a>) -> BoxFuture<'a, LoginPage> {
+        Box::pin(async { LoginPage::told(404, "No login is under way here.") })
     }
 
     /// Answers a request that is neither MCP nor a health probe. Dropping the future cancels the request.

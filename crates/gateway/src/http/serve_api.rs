@@ -12,6 +12,7 @@ mod attempt;
 mod challenge;
 mod export;
 mod forward;
+mod login_pages;
 mod principals;
 mod refusal;
 mod replay;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upstream_wire::{Http, HttpKind, OAuth};
+use upstream_wire::{Http, HttpKind, LoginOwner, OAuth};
 
 use super::{EntryReader, Expansion};
 use crate::json::JsonValue;
@@ -10,7 +10,7 @@ use crate::json::JsonValue;
 /// Fields for the HTTP address; clients differ.
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-pub(super) const FIELDS: [&str; 18] = [
+pub(super) const FIELDS: [&str; 19] = [
     "trusted",
     "maxCalls",
     "maxCallsPerMinute",
@@ -24,6 +24,7 @@ pub(super) const FIELDS: [&str; 18] = [
     "headers",
     "bearerTokenFile",
     "oauth",
+    "login",
     "description",
     "timeout",
     "allow",
@@ -117,13 +118,30 @@ impl EntryReader<'_> {
             let what = "conflicts with the definition's other credentials; remove one of them";
             self.diagnostics.mistake(&format!("{field}.oauth"), what);
         }
+        let login = self.login(&format!("{field}.login"), get("login"), expansion);
+        if login == LoginOwner::User && has_credentials {
+            let what = "conflicts with the definition's other credentials, which all users would share; remove one of them";
+            self.diagnostics.mistake(&format!("{field}.login"), what);
+        }
         Some(Http {
             url: self.url(field, entries, expansion)?,
             kind,
             headers,
             bearer_token_file,
             oauth,
+            login,
         })
+    }
+
+    fn login(&mut self, field: &str, node: Option<&JsonValue>, expansion: Expansion<'_>) -> LoginOwner {
+        match self.string(field, node, expansion).as_deref() {
+            None | Some("shared") => LoginOwner::Shared,
+            Some("user") => LoginOwner::User,
+            Some(_) => {
+                self.diagnostics.mistake(field, "must be `shared` or `user`");
+                LoginOwner::Shared
+            }
+        }
     }
 
     fn oauth(&mut self, field: &str, node: Option<&JsonValue>, expansion: Expansion<'_>) -> OAuth {

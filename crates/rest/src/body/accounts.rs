@@ -7,7 +7,7 @@ use identity::{BadName, Email, PermissionSet, Role, Team, User, check_name, team
 use serde_json::Value;
 use types::TeamId;
 
-use super::texts::MAX_ITEMS;
+use super::texts::{self, MAX_ITEMS};
 use super::{repeats, server};
 use crate::accounts::{TeamView, UserView};
 use crate::error::RestError;
@@ -15,6 +15,9 @@ use crate::json;
 use crate::mistakes::MistakeList;
 use crate::object::{MemberValue, Object, boolean, kind};
 use crate::page::time;
+
+/// Characters of a key for an upstream server.
+pub(crate) const MAX_KEY: usize = 4096;
 
 /// The request of `POST /tokens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,6 +169,21 @@ pub fn update_team(body: &[u8], current: &Team) -> Result<String, RestError> {
 pub fn set_member(body: &[u8]) -> Result<Role, RestError> {
     read(body, &["role"], |object, mistakes| {
         demanded(object, "role", mistakes, role)
+    })
+}
+
+/// Reads the body of `PUT /logins/{name}`: the key.
+///
+/// # Errors
+/// As [`create_token`].
+pub fn set_login(body: &[u8]) -> Result<String, RestError> {
+    read(body, &["key"], |object, mistakes| {
+        demanded(object, "key", mistakes, |value| {
+            let key = texts::text(value, MAX_KEY)?;
+            (!key.is_empty())
+                .then_some(key)
+                .ok_or_else(|| "is empty".to_owned())
+        })
     })
 }
 

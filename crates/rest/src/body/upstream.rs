@@ -51,10 +51,11 @@ const MAX_DEFINITION: usize = 64 * 1024;
 
 /// Fields of definitions, each with its names in bodies and in files. Excludes fields that name credential files on
 /// the gateway's machine.
-pub(crate) const FIELDS: [(&str, &str); 19] = [
+pub(crate) const FIELDS: [(&str, &str); 20] = [
     ("url", "url"),
     ("type", "type"),
     ("headers", "headers"),
+    ("login", "login"),
     ("command", "command"),
     ("args", "args"),
     ("env", "env"),

@@ -20,6 +20,7 @@ use crate::audit::{
 };
 use crate::body::{LANGUAGES, MAX_DESCRIPTION, MAX_ICON, MAX_ITEM, MAX_ITEMS, MAX_NAME, STUB_LANGUAGES};
 use crate::error::{ErrorBody, FieldError};
+use crate::logins::LoginView;
 use crate::rpc::RpcId;
 use crate::view::{Deleted, ServerPage, ServerView, ToolView};
 
@@ -131,6 +132,10 @@ pub(crate) fn tokenization_or_null() -> Named {
 
 pub(crate) fn role() -> Named {
     named("Role")
+}
+
+pub(crate) fn login_state() -> Named {
+    words(LoginView::STATES)
 }
 
 pub(crate) fn team_role() -> Named {

@@ -25,6 +25,15 @@ pub struct NamesQuery {
     pub after: Option<String>,
 }
 
+/// The query of `GET /logins` and `DELETE /logins/{name}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginsQuery {
+    /// Logins of this user; `None` for the caller, and in lists of a platform admin for everybody.
+    pub user: Option<Email>,
+}
+
+/// Parameters of logins.
+pub(crate) const LOGINS: [&str; 1] = ["user"];
 /// Parameters of `GET /tokens`.
 pub(crate) const TOKENS: [&str; 3] = ["limit", "cursor", "user"];
 /// Parameters of lists that are sorted by name.
@@ -40,6 +49,22 @@ impl TokensQuery {
         let email = |value: &str| value.parse::<Email>().map_err(|bad| bad.to_string());
         let read = Self {
             page: query.page(&LIMIT),
+            user: query.value("user", email),
+        };
+        query.mistakes.finish()?;
+        Ok(read)
+    }
+}
+
+impl LoginsQuery {
+    /// As [`TokensQuery::read`].
+    ///
+    /// # Errors
+    /// As [`TokensQuery::read`].
+    pub fn read(pairs: &[(&str, &str)]) -> Result<Self, RestError> {
+        let mut query = Query::open(pairs, &LOGINS);
+        let email = |value: &str| value.parse::<Email>().map_err(|bad| bad.to_string());
+        let read = Self {
             user: query.value("user", email),
         };
         query.mistakes.finish()?;

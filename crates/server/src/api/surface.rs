@@ -41,7 +41,7 @@ impl GatewayApi {
         server: &VirtualServer,
     ) -> Result<LiveServer, RestError> {
         let parts = &self.parts;
-        let visible = parts.upstreams.visible_to(identity);
+        let visible = parts.upstreams.visible_to(identity, &parts.host.shared.hub);
         if let Some(live) = parts.live.current(server, &visible) {
             return Ok(live);
         }

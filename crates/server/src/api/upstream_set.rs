@@ -15,7 +15,7 @@ use store::UpstreamServers;
 use store::upstream_servers::{UpstreamServerError, UpstreamServerList};
 use tokio::sync::Mutex;
 use types::{Ownership, UpstreamServer, Visibility};
-use upstream::ServerConfig;
+use upstream::{Hub, ServerConfig};
 
 use crate::host::Host;
 
@@ -142,8 +142,16 @@ impl UpstreamSet {
         }))
     }
 
-    /// S0-82: the servers that exist for this caller.
-    pub(super) fn visible_to(&self, identity: &Identity) -> VisibleServers {
+    /// S0-82: the servers that exist for this caller, and as whom the caller sees them.
+    pub(super) fn visible_to(&self, identity: &Identity, hub: &Hub) -> VisibleServers {
+        let seen = self.seen_by(identity);
+        match hub.servers_with_user_logins().is_empty() {
+            true => seen,
+            false => VisibleServers::OfUser(identity.principal().clone(), Box::new(seen)),
+        }
+    }
+
+    fn seen_by(&self, identity: &Identity) -> VisibleServers {
         if identity.is_unrestricted() {
             return VisibleServers::All;
         }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use store::audit::AuditActor;
 use store::upstream_servers::UpstreamServerError;
 use tokio::time::Duration;
-use types::{Ownership, UpstreamServer};
+use types::{Ownership, Principal, UpstreamServer};
 use upstream::{RelayRequest, ServerConfig, UpstreamError};
 
 use super::errors::{refused_as, unavailable};
@@ -109,6 +109,12 @@ impl GatewayApi {
         }
         let server = stored(&known, identity, name).ok_or_else(no_upstream)?;
         json(200, &stored_view(server, identity, &health, &known))
+    }
+
+    /// Whether the caller sees a server of this name.
+    pub(super) async fn sees_upstream(&self, identity: &Identity, name: &str) -> Result<bool, RestError> {
+        let known = self.known_upstreams().await?;
+        Ok(self.is_of_a_file(name) || stored(&known, identity, name).is_some())
     }
 
     pub(super) async fn update_upstream(
@@ -205,7 +211,7 @@ impl GatewayApi {
             }
         }
         let begun = Instant::now();
-        let tried = self.try_upstream(name).await;
+        let tried = self.try_upstream(identity.principal(), name).await;
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         json(
             200,
@@ -216,23 +222,22 @@ impl GatewayApi {
         )
     }
 
-    async fn try_upstream(&self, name: &str) -> Result<Vec<UpstreamTool>, UpstreamError> {
+    async fn try_upstream(&self, user: &Principal, name: &str) -> Result<Vec<UpstreamTool>, UpstreamError> {
         let hub = &self.parts.host.shared.hub;
-        let asked = hub.ask(RelayRequest {
+        let request = RelayRequest {
             server: name.to_owned(),
             method: "tools/list".to_owned(),
             params: Map::new(),
             meta: Map::new(),
             progress: None,
             deadline: tokio::time::Instant::now() + TRYING,
-        });
-        asked.await?;
-        hub.list(name).await?;
+        };
+        hub.ask_as(user, request).await?;
+        hub.list_as(user, name).await?;
         let all = Arc::clone(&hub.tools().borrow());
         let listed = all.iter().find(|server| server.name == name);
-        let tools = listed
-            .and_then(|server| server.tools.as_deref())
-            .unwrap_or_default();
+        let listed = listed.and_then(|server| server.tools.clone());
+        let tools = listed.or_else(|| hub.tools_of(user, name)).unwrap_or_default();
         let tools = tools.iter().map(|tool| UpstreamTool {
             name: tool.name.clone(),
             description: tool.description.clone(),

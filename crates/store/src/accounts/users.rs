@@ -6,6 +6,7 @@ use types::{Principal, TenantId};
 use super::error::{AccountError, AccountFault, AccountKind};
 use super::page::AccountPage;
 use crate::connection::{Connection, SqlRow, Statement};
+use crate::logins;
 use crate::page::limit;
 
 /// Changes of a user; `None` leaves a field as it is.
@@ -71,6 +72,9 @@ pub(super) async fn change(
         "UPDATE users SET role = coalesce($3, role), disabled_ms = {disabled} \
          WHERE tenant = $1 AND email = $2 RETURNING *"
     );
+    if change.disabled == Some(true) {
+        logins::end(connection, user).await?;
+    }
     let changed = of(sql, user).bind(change.role.map(Role::name));
     match connection.fetch_optional(changed).await? {
         Some(row) => Ok(read(&row)?),
@@ -99,7 +103,7 @@ fn read(row: &SqlRow) -> Result<User, sqlx::Error> {
 }
 
 /// The user in the columns `tenant` and `email`.
-pub(super) fn principal(row: &SqlRow) -> Result<Principal, sqlx::Error> {
+pub(crate) fn principal(row: &SqlRow) -> Result<Principal, sqlx::Error> {
     let tenant = TenantId::new(row.get::<String>("tenant")?);
     identity::user(&tenant, &row.get::<String>("email")?).map_err(damaged)
 }

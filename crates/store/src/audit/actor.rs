@@ -1,7 +1,7 @@
 //! Actors, administrative changes and refused attempts.
 
 use identity::{AuditAction, Identity};
-use types::TenantId;
+use types::{Principal, TenantId};
 
 /// The actor of changes by `codeyard token`, `user` and `team`. A user's address contains an `@`, so none is equal.
 pub const COMMAND_LINE: &str = "command-line";
@@ -45,6 +45,14 @@ impl AuditActor {
                 None => user.to_string(),
             },
             token: identity.token().to_string(),
+        }
+    }
+
+    /// A user in a browser, without a token.
+    pub fn in_browser(user: &Principal) -> AuditActor {
+        AuditActor {
+            name: user.user().to_string(),
+            token: String::new(),
         }
     }
 

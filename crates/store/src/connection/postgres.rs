@@ -17,7 +17,7 @@ const MIGRATING: &str = "codeyard: migrations";
 
 /// Migrations, in order. A migration only adds, so an older codeyard can run at the same time as a newer one. A later
 /// version may remove parts in use by older versions; it then raises `oldest` in the table `codeyard`.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../../migrations/postgres/0001_everything.sql"),
     include_str!("../../migrations/postgres/0002_accounts.sql"),
     include_str!("../../migrations/postgres/0003_virtual_servers.sql"),
@@ -31,6 +31,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../../migrations/postgres/0011_executions.sql"),
     include_str!("../../migrations/postgres/0012_recordings.sql"),
     include_str!("../../migrations/postgres/0013_sign_ons.sql"),
+    include_str!("../../migrations/postgres/0014_logins.sql"),
 ];
 
 /// Marks the database as ours. `oldest` is the number of migrations that a program must know to use the database.
@@ -147,6 +148,7 @@ impl Tables {
             Tables::Sinks => 10,
             Tables::Recordings => 12,
             Tables::SignOns => 13,
+            Tables::Logins => 14,
         }
     }
 }

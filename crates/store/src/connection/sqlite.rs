@@ -177,6 +177,7 @@ impl Tables {
             Tables::Sinks => 17,
             Tables::Recordings => 19,
             Tables::SignOns => 20,
+            Tables::Logins => 21,
         }
     }
 }
@@ -287,6 +288,11 @@ fn migrations() -> Vec<Migration> {
             Tables::SignOns.migration(),
             "sign-ons",
             include_str!("../../migrations/sqlite/0020_sign_ons.sql"),
+        ),
+        simple(
+            Tables::Logins.migration(),
+            "logins",
+            include_str!("../../migrations/sqlite/0021_logins.sql"),
         ),
     ]
 }

@@ -3,6 +3,7 @@
 use super::state::{SignOut, SignedOut};
 use crate::accounts::AccountFault;
 use crate::connection::{Connection, Statement};
+use crate::logins::LOGIN_TABLES;
 
 /// Reports are kept this long, in milliseconds: the longest life of a token that is accepted.
 const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1000;
@@ -29,6 +30,13 @@ pub(super) async fn end(connection: &mut Connection, report: SignOut<'_>) -> Res
     // Comes first: on Postgres it waits for transactions that make a token with one of these sign-ons.
     let end = format!("UPDATE sign_ons SET ended_ms = {now} WHERE ended_ms IS NULL AND {ENDED}");
     let sign_ons = connection.execute(of(end, report)).await?;
+    for table in LOGIN_TABLES {
+        let logins = format!(
+            "DELETE FROM {table} WHERE EXISTS (SELECT 1 FROM sign_ons WHERE sign_ons.tenant = {table}.tenant \
+             AND sign_ons.email = {table}.email AND {ENDED})"
+        );
+        connection.execute(of(logins, report)).await?;
+    }
     // What an administrator made for somebody else stays.
     let revoke = format!(
         "WITH RECURSIVE family (tenant, email, id) AS (\

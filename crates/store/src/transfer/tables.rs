@@ -5,7 +5,7 @@ use super::copied_table::{CopiedTable, PAGE, PAGE_OF_LARGE_ROWS, PLAIN};
 
 const OF_RUN: &str = "EXISTS (SELECT 1 FROM runs WHERE runs.id = run)";
 
-pub(super) static TABLES: [CopiedTable; 29] = [
+pub(super) static TABLES: [CopiedTable; 32] = [
     CopiedTable {
         name: "processes",
         columns: &[
@@ -310,6 +310,39 @@ pub(super) static TABLES: [CopiedTable; 29] = [
             N("ended_ms"),
         ],
         key: [&["id"], &["id"]],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "logins",
+        columns: &[
+            T("tenant"),
+            T("email"),
+            T("server"),
+            T("sealed"),
+            N("updated_ms"),
+            N("leased_until_ms"),
+        ],
+        key: [&["tenant", "email", "server"], &["tenant", "email", "server"]],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "login_links",
+        columns: &[T("hash"), T("tenant"), T("email"), T("server"), N("until_ms")],
+        key: [&["hash"], &["hash"]],
+        ..PLAIN
+    },
+    CopiedTable {
+        name: "pending_logins",
+        columns: &[
+            T("hash"),
+            T("tenant"),
+            T("email"),
+            T("server"),
+            T("browser"),
+            T("sealed"),
+            N("until_ms"),
+        ],
+        key: [&["hash"], &["hash"]],
         ..PLAIN
     },
     CopiedTable {

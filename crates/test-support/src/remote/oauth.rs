@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -98,6 +99,17 @@ impl Guarded {
         Ok(log.as_array().cloned().unwrap_or_default())
     }
 
+    /// Waits until the server was called this often.
+    pub async fn called(&self, times: usize) -> Result<()> {
+        loop {
+            let log = self.log().await?;
+            if log.iter().filter(|entry| entry["called"].is_string()).count() >= times {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let host = self.url.trim_start_matches("http://").trim_end_matches("/mcp");
         let mut stream = TcpStream::connect(host).await?;
@@ -167,6 +179,11 @@ impl Login {
 /// Opens an address in a browser; returns the text of the last page.
 pub async fn browse(url: &str) -> Result<String> {
     browser(&[url]).await
+}
+
+/// Opens a gateway's link, sends its form with this token, and agrees to everything; returns the text of the last page.
+pub async fn browse_as(link: &str, token: &str) -> Result<String> {
+    browser(&[link, "--token", token]).await
 }
 
 /// Like [`browse`], but stops at a redirect to another host and returns its address.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use reqwest::Url;
 
 use super::fetch::Fetch;
-use super::login_file::{Login, LoginFile, StoredLogin, Tokens};
+use super::login_file::{Login, StoredLogin, Tokens};
+use super::login_home::LoginHome;
 use super::logins::Logins;
 use super::token::{self, TokenError};
 use crate::notifications::Notifications;
@@ -28,7 +29,7 @@ pub(crate) struct AccessTokens {
 }
 
 struct SharedLogin {
-    file: LoginFile,
+    home: LoginHome,
     /// Address in the definition.
     server: String,
     fetch: Fetch,
@@ -45,7 +46,7 @@ impl AccessTokens {
     ) -> AccessTokens {
         AccessTokens {
             shared: Arc::new(SharedLogin {
-                file: logins.file(name),
+                home: logins.home(name),
                 server: address.to_owned(),
                 fetch: Fetch::new(url),
                 notifications,
@@ -56,7 +57,10 @@ impl AccessTokens {
     /// The token, renewed if it expires soon; `None` without a login.
     pub(crate) async fn token(&self) -> Result<Option<String>, AccessError> {
         let Some(login) = self.shared.read().await? else {
-            return Ok(None);
+            return match self.shared.home.is_required() {
+                true => Err(AccessError::Ended("its user has not logged in".to_owned())),
+                false => Ok(None),
+            };
         };
         let Some(tokens) = login.tokens else {
             return Err(ended());
@@ -89,7 +93,7 @@ impl AccessTokens {
 impl fmt::Debug for AccessTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AccessTokens")
-            .field("file", &self.shared.file)
+            .field("home", &self.shared.home)
             .finish_non_exhaustive()
     }
 }
@@ -112,7 +116,7 @@ impl Stale {
 
 impl SharedLogin {
     async fn read(&self) -> Result<Option<Login>, AccessError> {
-        match self.file.blocking(|file| file.read()).await {
+        match self.home.read().await {
             Ok(StoredLogin::Login(login)) if login.server == self.server => Ok(Some(*login)),
             // A login for another address does not count.
             Ok(StoredLogin::Login(_) | StoredLogin::Nothing) => Ok(None),
@@ -127,7 +131,7 @@ impl SharedLogin {
     }
 
     async fn renew(&self, stale: &Stale) -> Result<Option<String>, AccessError> {
-        let lock = self.file.blocking(|file| file.lock()).await;
+        let lock = self.home.lock().await;
         let _lock =
             lock.map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))?;
         let Some(mut login) = self.read().await? else {
@@ -140,7 +144,13 @@ impl SharedLogin {
             return Ok(Some(tokens.access));
         }
         let Some(refresh) = &tokens.refresh else {
-            // Without a refresh token, use the access token until it expires.
+            // Without a refresh token, use the access token until it expires. Its user gets a link once it is refused.
+            let is_refused = self.home.is_required() && matches!(stale, Stale::Refused(_));
+            if is_refused {
+                login.tokens = None;
+                self.write(login).await;
+                return Err(ended());
+            }
             return if tokens.is_expired() {
                 Err(ended())
             } else {
@@ -174,7 +184,7 @@ impl SharedLogin {
     }
 
     async fn write(&self, login: Login) {
-        if let Err(error) = self.file.blocking(|file| file.write(login)).await {
+        if let Err(error) = self.home.update(login).await {
             let warning = format!("its renewed login could not be saved: {error}");
             tracing::warn!("{warning}");
             self.notifications.warn(warning);

@@ -1,21 +1,25 @@
 //! One login: finds the authorization server, registers Codeyard, asks a person, and exchanges the code for tokens.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Method, Request, StatusCode, Url};
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::auth::{
-    AuthError, AuthorizationManager, AuthorizationMetadata, OAuthClientConfig, OAuthHttpClient,
+    AuthError, AuthorizationManager, AuthorizationMetadata, InMemoryStateStore, OAuthClientConfig,
+    OAuthHttpClient, StateStore as _, StoredAuthorizationState,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tracing::instrument::WithSubscriber as _;
 use tracing::subscriber::NoSubscriber;
 
 use super::error::{LoginError, clean};
 use super::fetch::Fetch;
-use super::login_file::{ClientIdentity, Login, LoginFile, StoredLogin};
+use super::login_file::{ClientIdentity, Login, StoredLogin};
+use super::login_home::LoginHome;
 use super::logins::Logins;
 use super::redirect::parameter;
 use super::token;
@@ -47,10 +51,23 @@ pub struct LoginRequest<'a> {
 /// A login that waits for a person.
 pub struct PendingLogin {
     manager: AuthorizationManager,
+    states: InMemoryStateStore,
     metadata: AuthorizationMetadata,
     client: OAuthClientConfig,
-    file: LoginFile,
+    home: LoginHome,
     server: String,
+    scopes: Vec<String>,
+    url: Url,
+}
+
+/// What another process needs to end a login. Holds secrets.
+#[derive(Serialize, Deserialize)]
+struct SavedLogin {
+    state: StoredAuthorizationState,
+    metadata: AuthorizationMetadata,
+    client_id: String,
+    client_secret: Option<String>,
+    redirect: String,
     scopes: Vec<String>,
     url: Url,
 }
@@ -66,8 +83,8 @@ pub struct LoggedIn {
     pub lifetime: Option<u64>,
     /// Whether there is a refresh token.
     pub is_renewable: bool,
-    /// Path of the login file.
-    pub file: PathBuf,
+    /// Path of the login file; `None` if the login is kept elsewhere.
+    pub file: Option<PathBuf>,
 }
 
 /// Finds the authorization server and prepares the address that a person opens.
@@ -77,8 +94,8 @@ pub struct LoggedIn {
 pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError> {
     let http = request.http;
     let server = address::parse(&http.url).map_err(|error| LoginError::Metadata(format!("`url` {error}")))?;
-    let file = request.logins.file(request.name);
-    let before = match file.read() {
+    let home = request.logins.home(request.name);
+    let before = match home.read().await {
         Ok(StoredLogin::Login(login)) if login.server == http.url => Some(*login),
         _ => None,
     };
@@ -87,6 +104,8 @@ pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError
     let client: Arc<dyn OAuthHttpClient> = Arc::clone(&fetch) as _;
     quietly(async {
         let mut manager = AuthorizationManager::new_with_oauth_http_client(server, client).await?;
+        let states = InMemoryStateStore::new();
+        manager.set_state_store(states.clone());
         let found = manager
             .resolve_metadata_from_challenge(challenge.as_deref())
             .await?;
@@ -104,12 +123,55 @@ pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError
         let url = Url::parse(&url).map_err(AuthError::from)?;
         Ok(PendingLogin {
             manager,
+            states,
             metadata,
             client,
-            file,
+            home,
             server: http.url.clone(),
             scopes,
             url,
+        })
+    })
+    .await
+}
+
+/// Prepares the end of a login that [`PendingLogin::save`] has saved. Asks the server again where tokens come from, and
+/// uses the addresses and the client of the beginning.
+///
+/// # Errors
+/// If the text is damaged, or the server cannot be asked.
+pub async fn resume(request: LoginRequest<'_>, saved: &str) -> Result<PendingLogin, LoginError> {
+    let saved: SavedLogin =
+        serde_json::from_str(saved).map_err(|_| LoginError::Unkept("it is damaged".to_owned()))?;
+    let http = request.http;
+    let server = address::parse(&http.url).map_err(|error| LoginError::Metadata(format!("`url` {error}")))?;
+    let fetch = Arc::new(Fetch::new(server.clone()));
+    let challenge = challenge(&fetch, http, &server).await?;
+    let client: Arc<dyn OAuthHttpClient> = Arc::clone(&fetch) as _;
+    quietly(async {
+        let mut manager = AuthorizationManager::new_with_oauth_http_client(server, client).await?;
+        // For the resource, which the token request names.
+        manager
+            .resolve_metadata_from_challenge(challenge.as_deref())
+            .await?;
+        manager.set_metadata(saved.metadata.clone());
+        let mut client = OAuthClientConfig::new(saved.client_id, saved.redirect);
+        if let Some(secret) = saved.client_secret {
+            client = client.with_client_secret(secret);
+        }
+        manager.configure_client(client.clone())?;
+        let states = InMemoryStateStore::new();
+        states.save(&saved.state.csrf_token.clone(), saved.state).await?;
+        manager.set_state_store(states.clone());
+        Ok(PendingLogin {
+            manager,
+            states,
+            metadata: saved.metadata,
+            client,
+            home: request.logins.home(request.name),
+            server: http.url.clone(),
+            scopes: saved.scopes,
+            url: saved.url,
         })
     })
     .await
@@ -234,6 +296,24 @@ impl PendingLogin {
         parameter(&self.url, "state").unwrap_or_default()
     }
 
+    /// The login as a text with secrets, for [`resume`] in any process.
+    ///
+    /// # Errors
+    /// If the login has ended already.
+    pub async fn save(&self) -> Result<String, LoginError> {
+        let state = self.states.load(&self.state()).await?;
+        let saved = SavedLogin {
+            state: state.ok_or(LoginError::State)?,
+            metadata: self.metadata.clone(),
+            client_id: self.client.client_id.clone(),
+            client_secret: self.client.client_secret.clone(),
+            redirect: self.client.redirect_uri.clone(),
+            scopes: self.scopes.clone(),
+            url: self.url.clone(),
+        };
+        serde_json::to_string(&saved).map_err(|error| LoginError::Unkept(error.to_string()))
+    }
+
     /// Reads the redirected browser's address, exchanges the code, and writes the login file.
     ///
     /// # Errors
@@ -260,16 +340,12 @@ impl PendingLogin {
                 .expires_at
                 .map(|end| end.saturating_sub(tokens.received_at)),
             is_renewable: tokens.refresh.is_some(),
-            file: self.file.path().to_owned(),
+            file: self.home.path().map(Path::to_owned),
         };
         let login = self.login(scopes, tokens);
-        let written = self.file.blocking(|file| {
-            let _lock = file.lock()?;
-            file.write(login)
-        });
-        written
-            .await
-            .map_err(|error| LoginError::Unkept(error.to_string()))?;
+        let unkept = |error: io::Error| LoginError::Unkept(error.to_string());
+        let _lock = self.home.lock().await.map_err(unkept)?;
+        self.home.insert(login).await.map_err(unkept)?;
         Ok(logged_in)
     }
 

@@ -85,9 +85,52 @@ pub(crate) struct LoginFile {
     path: PathBuf,
 }
 
+/// The login as it is stored.
+pub(super) fn document(login: Login) -> io::Result<String> {
+    let format = FORMAT;
+    Ok(serde_json::to_string_pretty(&LoginDocument { format, login })?)
+}
+
+/// Reads a stored login; the error completes "because".
+pub(super) fn read_document(text: &[u8]) -> Result<Login, &'static str> {
+    match serde_json::from_slice::<LoginDocument>(text) {
+        Ok(LoginDocument { format, login }) if format == FORMAT => Ok(login),
+        Ok(_) => Err("it was written by another version of codeyard"),
+        Err(error) if error.is_eof() => Err("it is truncated"),
+        Err(_) => Err("it is damaged"),
+    }
+}
+
 // === impl Login ===
 
 impl Login {
+    /// A key that no authorization server knows.
+    pub(super) fn of_key(server: &str, key: &str) -> Result<Login, String> {
+        let is_usable = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_usable {
+            return Err("must be visible ASCII characters without blanks".to_owned());
+        }
+        Ok(Login {
+            server: server.to_owned(),
+            resource: String::new(),
+            issuer: None,
+            token_endpoint: String::new(),
+            revocation_endpoint: None,
+            client: ClientIdentity {
+                id: String::new(),
+                secret: None,
+                in_body: false,
+            },
+            scopes: Vec::new(),
+            tokens: Some(Tokens {
+                access: key.to_owned(),
+                refresh: None,
+                received_at: now(),
+                expires_at: None,
+            }),
+        })
+    }
+
     pub(crate) fn state(&self) -> LoginState {
         match &self.tokens {
             None => LoginState::Ended,
@@ -159,13 +202,9 @@ impl LoginFile {
         }
         let mut text = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut text)?;
-        match serde_json::from_slice::<LoginDocument>(&text) {
-            Ok(LoginDocument { format, login }) if format == FORMAT => {
-                Ok(StoredLogin::Login(Box::new(login)))
-            }
-            Ok(_) => self.set_aside("it was written by another version of codeyard"),
-            Err(error) if error.is_eof() => self.set_aside("it is truncated"),
-            Err(_) => self.set_aside("it is damaged"),
+        match read_document(&text) {
+            Ok(login) => Ok(StoredLogin::Login(Box::new(login))),
+            Err(why) => self.set_aside(why),
         }
     }
 
@@ -185,8 +224,7 @@ impl LoginFile {
         let directory = self.directory()?;
         // A temporary file is readable only by its owner.
         let mut file = tempfile::NamedTempFile::new_in(directory)?;
-        let format = FORMAT;
-        file.write_all(&serde_json::to_vec_pretty(&LoginDocument { format, login })?)?;
+        file.write_all(document(login)?.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
         Ok(())

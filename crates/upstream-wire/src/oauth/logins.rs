@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use types::Principal;
 
-use super::login_file::{LoginFile, LoginState, StoredLogin};
+use super::login_file::{Login, LoginFile, LoginState, StoredLogin, document, read_document};
+use super::login_home::LoginHome;
+use super::vault::{LoginName, LoginVault};
 use crate::definition::Http;
 use crate::logs::file_name;
 
@@ -16,7 +18,13 @@ const OTHERS: &str = "of";
 #[derive(Debug, Clone)]
 pub struct Logins {
     principal: Arc<Principal>,
-    directory: Arc<Path>,
+    place: LoginsPlace,
+}
+
+#[derive(Debug, Clone)]
+enum LoginsPlace {
+    Directory(Arc<Path>),
+    Vault(Arc<dyn LoginVault>),
 }
 
 impl Logins {
@@ -29,7 +37,15 @@ impl Logins {
         };
         Logins {
             principal: Arc::new(principal.clone()),
-            directory: directory.into(),
+            place: LoginsPlace::Directory(directory.into()),
+        }
+    }
+
+    /// The logins of `principal` in a vault.
+    pub fn in_vault(principal: &Principal, vault: Arc<dyn LoginVault>) -> Logins {
+        Logins {
+            principal: Arc::new(principal.clone()),
+            place: LoginsPlace::Vault(vault),
         }
     }
 
@@ -40,20 +56,67 @@ impl Logins {
 
     /// Whether there is a login file for the server. A file that cannot be examined counts as one.
     pub fn has_file(&self, server: &str) -> bool {
-        self.file(server).path().try_exists().unwrap_or(true)
+        let file = self.file(server);
+        file.is_some_and(|file| file.path().try_exists().unwrap_or(true))
     }
 
-    pub(crate) fn file(&self, server: &str) -> LoginFile {
-        LoginFile::new(&self.directory, server)
+    /// The login file; `None` in a vault.
+    pub(crate) fn file(&self, server: &str) -> Option<LoginFile> {
+        match &self.place {
+            LoginsPlace::Directory(directory) => Some(LoginFile::new(directory, server)),
+            LoginsPlace::Vault(_) => None,
+        }
+    }
+
+    pub(crate) fn home(&self, server: &str) -> LoginHome {
+        match &self.place {
+            LoginsPlace::Directory(directory) => LoginHome::File(LoginFile::new(directory, server)),
+            LoginsPlace::Vault(vault) => {
+                let name = LoginName {
+                    principal: Principal::clone(&self.principal),
+                    server: server.to_owned(),
+                };
+                LoginHome::Vault(Arc::clone(vault), name)
+            }
+        }
     }
 }
 
 /// The login to a server at this address; `None` without a login.
 pub fn state(logins: &Logins, server: &str, http: &Http) -> Option<LoginState> {
-    match logins.file(server).read() {
+    match logins.file(server)?.read() {
         Ok(StoredLogin::Login(login)) if login.server == http.url => Some(login.state()),
         _ => None,
     }
+}
+
+/// A personal API key as a login to the server at this address, for a vault. It is sent as a bearer token.
+///
+/// # Errors
+/// Why the key cannot be sent in a header.
+pub fn of_key(http: &Http, key: &str) -> Result<String, String> {
+    let login = Login::of_key(&http.url, key)?;
+    document(login).map_err(|error| error.to_string())
+}
+
+/// The same for a login in a vault.
+///
+/// # Errors
+/// If the vault cannot be read.
+pub async fn state_in_vault(
+    vault: &dyn LoginVault,
+    name: &LoginName,
+    http: &Http,
+) -> Result<Option<LoginState>, String> {
+    let text = vault.read(name).await?;
+    Ok(text.and_then(|text| state_of_text(&text, http)))
+}
+
+/// The state of a login as a vault stores it; `None` if it is for another address.
+pub fn state_of_text(text: &str, http: &Http) -> Option<LoginState> {
+    let login = read_document(text.as_bytes()).ok();
+    let login = login.filter(|login| login.server == http.url);
+    login.map(|login| login.state())
 }
 
 #[cfg(test)]
@@ -79,6 +142,7 @@ mod tests {
         for owner in &principals {
             let own = Logins::of(owner, directory.path());
             own.file("far")
+                .expect("a file")
                 .write(login(3600, Some("s3cret")))
                 .expect("written");
             let http = Http {
@@ -119,7 +183,7 @@ mod tests {
         for (tenant, user) in tenants.iter().flat_map(|tenant| users.map(|user| (tenant, user))) {
             let logins = Logins::of(&principal(tenant, user), directory);
             for server in ["far", "of", "of/far", "../far"] {
-                let path = logins.file(server).path().to_owned();
+                let path = logins.file(server).expect("a file").path().to_owned();
                 let parts = path.components().count();
                 assert_eq!(
                     parts,
@@ -133,10 +197,13 @@ mod tests {
             }
         }
         let local = Logins::of(&Principal::local(), directory);
-        assert_eq!(local.file("far").path(), Path::new("logins/far.json"));
+        assert_eq!(
+            local.file("far").expect("a file").path(),
+            Path::new("logins/far.json")
+        );
         let other = Logins::of(&principal("acme", "ann"), directory);
         assert_eq!(
-            other.file("far").path(),
+            other.file("far").expect("a file").path(),
             Path::new("logins/of/acme%2fann/far.json")
         );
     }

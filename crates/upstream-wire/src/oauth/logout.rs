@@ -2,7 +2,7 @@
 
 use super::error::LoginError;
 use super::fetch::Fetch;
-use super::login_file::StoredLogin;
+use super::login_file::{Login, StoredLogin, read_document};
 use super::logins::Logins;
 use super::token;
 use crate::http_client::address;
@@ -25,7 +25,9 @@ pub enum LoggedOut {
 /// # Errors
 /// If the login file cannot be removed.
 pub async fn log_out(name: &str, logins: &Logins) -> Result<LoggedOut, LoginError> {
-    let file = logins.file(name);
+    let Some(file) = logins.file(name) else {
+        return Ok(LoggedOut::Nothing);
+    };
     let unkept = |error: std::io::Error| LoginError::Unkept(error.to_string());
     let _lock = file.blocking(|file| file.lock()).await.map_err(unkept)?;
     let login = match file.read().map_err(unkept)? {
@@ -33,16 +35,26 @@ pub async fn log_out(name: &str, logins: &Logins) -> Result<LoggedOut, LoginErro
         StoredLogin::Nothing => return Ok(LoggedOut::Nothing),
         StoredLogin::SetAside(warning) => return Err(LoginError::Unkept(warning)),
     };
-    let result = match &login.revocation_endpoint {
-        _ if login.tokens.is_none() => Ok(LoggedOut::Forgotten),
-        None => Ok(LoggedOut::Forgotten),
-        Some(endpoint) => match address::parse(&login.server) {
-            Ok(server) => token::revoke(&Fetch::new(server), &login, endpoint)
-                .await
-                .map(|()| LoggedOut::Revoked),
-            Err(error) => Err(error.to_string()),
-        },
-    };
+    let result = revoke(&login).await;
     file.remove().map_err(unkept)?;
     Ok(result.unwrap_or_else(LoggedOut::NotRevoked))
+}
+
+/// Revokes the tokens of a login that is no longer stored, such as the text of a [`LoginVault`](super::LoginVault).
+pub async fn revoke_text(text: &str) -> LoggedOut {
+    match read_document(text.as_bytes()) {
+        Ok(login) => revoke(&login).await.unwrap_or_else(LoggedOut::NotRevoked),
+        Err(why) => LoggedOut::NotRevoked(why.to_owned()),
+    }
+}
+
+async fn revoke(login: &Login) -> Result<LoggedOut, String> {
+    match &login.revocation_endpoint {
+        Some(endpoint) if login.tokens.is_some() => {
+            let server = address::parse(&login.server).map_err(|error| error.to_string())?;
+            token::revoke(&Fetch::new(server), login, endpoint).await?;
+            Ok(LoggedOut::Revoked)
+        }
+        _ => Ok(LoggedOut::Forgotten),
+    }
 }

@@ -28,6 +28,9 @@ fn request(route: Route, name: &str) -> Request {
     let server = ("POST /servers".to_owned(), json!({"id": name, "name": name}));
     let upstream = json!({"name": name, "url": "https://upstream.example.com/mcp"});
     let upstream = ("POST /upstreams".to_owned(), upstream);
+    let with_logins = json!({"name": name, "url": "https://upstream.example.com/mcp", "login": "user"});
+    let with_logins = ("POST /upstreams".to_owned(), with_logins);
+    let key = (format!("PUT /logins/{name}"), json!({"key": "s3cret"}));
     let user = ("POST /users".to_owned(), json!({"user": email, "role": "viewer"}));
     let team = ("POST /teams".to_owned(), json!({"id": name, "name": name}));
     let member = (
@@ -50,6 +53,8 @@ fn request(route: Route, name: &str) -> Request {
         Route::UpdateTeam => (vec![team], json!({"name": "renamed"})),
         Route::DeleteTeam => (vec![team], Value::Null),
         Route::SetMember => (vec![user, team], member.1),
+        Route::SetLogin => (vec![with_logins], key.1),
+        Route::RevokeLogin => (vec![with_logins, key], Value::Null),
         Route::RemoveMember => (vec![user, team, member], Value::Null),
         other => panic!("{other} needs a request in this test"),
     };

@@ -5,4 +5,4 @@ mod challenges;
 mod ends;
 mod hostile;
 mod products;
-mod signed_on;
+pub mod signed_on;

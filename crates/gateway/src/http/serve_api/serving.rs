@@ -166,6 +166,12 @@ impl ApiService {
                 let metadata = metadata.ok_or_else(no_page)?;
                 Ok(refusal::reply(ApiReply::json(200, metadata)))
             }
+            route @ (Route::LoginLink | Route::LoginStart | Route::LoginCallback) => {
+                let secret = admitted.parameters.get("secret").map_or("", String::as_str);
+                let url = url.map(|url| url.described());
+                let request = (&admitted.head, admitted.body);
+                self.login_page(route, secret, request, url).await
+            }
             Route::BackChannelLogout => self.sign_out(&admitted.head.headers, admitted.body).await,
             route if is_mcp(route) => self.mcp(admitted).await,
             _ => self.rest(admitted).await,

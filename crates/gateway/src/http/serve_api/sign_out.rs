@@ -30,8 +30,7 @@ impl ApiService {
     /// Few are carried out at a time, because each costs a signature and everyone may send one. A slow body
     /// delays nobody else.
     pub(super) async fn sign_out(&self, headers: &HeaderMap, body: Body) -> Result<Response, ApiRefusal> {
-        let form = tokio::time::timeout(TIMEOUT, read(headers, body)).await;
-        let form = form.unwrap_or_else(|_| Err(wrong("the body took too long to arrive")))?;
+        let form = read_form(headers, body).await?;
         let mut fields = url::form_urlencoded::parse(&form);
         let token = fields.find(|(name, _)| name == "logout_token");
         let (_, token) = token.ok_or_else(|| wrong("the form has no field `logout_token`"))?;
@@ -41,6 +40,12 @@ impl ApiService {
         ended?;
         Ok(refusal::reply(ApiReply::text(200, "")))
     }
+}
+
+/// The bytes of a small form, which arrive in time.
+pub(super) async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RestError> {
+    let form = tokio::time::timeout(TIMEOUT, read(headers, body)).await;
+    form.unwrap_or_else(|_| Err(wrong("the body took too long to arrive")))
 }
 
 async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RestError> {

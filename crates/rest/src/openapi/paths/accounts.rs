@@ -2,11 +2,11 @@
 
 use utoipa::openapi::HttpMethod;
 
-use super::route::Success::{One, Page};
+use super::route::Success::{List, One, Page};
 use super::route::{Route, get};
 use crate::page;
 
-pub(super) fn routes() -> [Route; 16] {
+pub(super) fn routes() -> [Route; 19] {
     [
         Route {
             query: &page::TOKENS,
@@ -37,6 +37,38 @@ pub(super) fn routes() -> [Route; 16] {
                 "revoke_token",
                 "Revokes an API token and the tokens that its user created with it.",
                 One("TokenView"),
+            )
+        },
+        Route {
+            query: &page::LOGINS,
+            refusals: &[422],
+            ..get(
+                "/logins",
+                "list_logins",
+                "Lists logins to upstream servers: the caller's own, or those of all users for a platform admin.",
+                List("LoginView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Put,
+            body: Some("SetLogin"),
+            refusals: &[400, 404, 422],
+            ..get(
+                "/logins/{name}",
+                "set_login",
+                "Stores the caller's key for an upstream server whose users have their own logins.",
+                One("LoginView"),
+            )
+        },
+        Route {
+            method: HttpMethod::Delete,
+            query: &page::LOGINS,
+            refusals: &[404, 422],
+            ..get(
+                "/logins/{name}",
+                "revoke_login",
+                "Revokes a login to an upstream server, there and here.",
+                One("Deleted"),
             )
         },
         Route {

@@ -11,6 +11,7 @@ use super::super::schemas::named;
 use super::{ALWAYS, ERROR, ERROR_OR_RPC, JSON, OF_BODIES, TOKEN, names, refuse, segment};
 
 const TEXT: &str = "text/plain";
+const HTML: &str = "text/html";
 const EVENTS: &str = "text/event-stream";
 
 /// Refusal statuses of routes without a token.
@@ -49,7 +50,7 @@ fn transport(route: Route) -> Option<Transport> {
     Some(match route {
         Route::Health => transport("health", "Reports that the process answers.", &[TEXT]),
         Route::Ready => transport("ready", "Reports whether the process serves requests.", &[TEXT]),
-        Route::Docs => transport("docs", "These routes as a page for people.", &["text/html"]),
+        Route::Docs => transport("docs", "These routes as a page for people.", &[HTML]),
         Route::ResourceMetadata => Transport {
             refusals: &[404],
             ..transport(
@@ -82,6 +83,17 @@ fn transport(route: Route) -> Option<Transport> {
                 &[TEXT],
             )
         },
+        Route::LoginLink => transport("login_link", "The page of a link that begins a login.", &[HTML]),
+        Route::LoginStart => Transport {
+            empty: &[303],
+            refusals: &[400],
+            ..transport(
+                "login_start",
+                "Sends the browser to the server's own login.",
+                &[HTML],
+            )
+        },
+        Route::LoginCallback => transport("login_callback", "Ends a login in the browser.", &[HTML]),
         Route::OpenApi => transport("openapi", "This document.", &[JSON]),
         Route::Metrics => transport(
             "metrics",

@@ -9,6 +9,8 @@ use crate::accounts::{
     CreatedToken, MemberPage, MemberView, TeamPage, TeamView, TokenPage, TokenView, UserPage, UserView,
     team_roles,
 };
+use crate::body::MAX_KEY;
+use crate::logins::LoginView;
 
 /// Maximum bytes of an address, as `identity` checks.
 const MAX_EMAIL: usize = 254;
@@ -28,6 +30,7 @@ pub(super) fn all() -> Vec<(String, Named)> {
         of::<TeamPage>(),
         of::<MemberView>(),
         of::<MemberPage>(),
+        of::<LoginView>(),
     ];
     let written = [
         ("Role", words(Role::ALL.iter().map(|role| role.name()))),
@@ -39,6 +42,7 @@ pub(super) fn all() -> Vec<(String, Named)> {
         ("CreateTeam", create_team()),
         ("UpdateTeam", update_team()),
         ("SetMember", set_member()),
+        ("SetLogin", set_login()),
     ];
     let written = written.map(|(name, schema)| (name.to_owned(), schema));
     derived.into_iter().chain(written).collect()
@@ -117,6 +121,15 @@ fn update_team() -> Named {
         .property("name", name())
         .property("id", team())
         .property("created_at", text(MAX_TEAM))
+        .into()
+}
+
+fn set_login() -> Named {
+    let key = text(MAX_KEY).min_length(Some(1));
+    let key = key.description(Some("Sent to the server as a bearer token."));
+    closed("The body of `PUT /logins/{name}`.")
+        .property("key", key)
+        .required("key")
         .into()
 }
 

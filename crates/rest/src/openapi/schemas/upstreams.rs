@@ -76,6 +76,7 @@ fn definition(description: &str) -> ObjectBuilder {
         .property("max_calls", number(1))
         .property("max_calls_per_minute", number(1))
         .property("idle_stop", number(0))
+        .property("login", text_or_null(MAX_ITEM))
 }
 
 fn create_upstream() -> Named {

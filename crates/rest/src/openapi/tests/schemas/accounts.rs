@@ -8,8 +8,9 @@ use types::{Principal, TeamId, TenantId};
 
 use super::{check, validator};
 use crate::{
-    CreatedToken, Deleted, MemberPage, MemberView, RestError, TeamPage, TeamView, TokenPage, TokenView,
-    UserPage, UserView, create_team, create_token, create_user, set_member, update_team, update_user,
+    CreatedToken, Deleted, LoginUse, LoginView, MemberPage, MemberView, RestError, TeamPage, TeamView,
+    TokenPage, TokenView, UserPage, UserView, create_team, create_token, create_user, set_login, set_member,
+    update_team, update_user,
 };
 
 fn ann() -> Principal {
@@ -79,6 +80,10 @@ fn answers_are_described() {
     };
     check("MemberView", MemberView::of(&member));
     check("MemberPage", MemberPage::of(&[member], 1));
+    for state in [LoginUse::Valid, LoginUse::NeedsLogin] {
+        check("LoginView", LoginView::of("crm", "ann@example.com", state, 1));
+    }
+    check("Deleted", Deleted::login("crm", "ann@example.com"));
     check("Deleted", Deleted::user(&user()));
     check("Deleted", Deleted::team(&team().id));
     check("Deleted", Deleted::member(ann().user()));
@@ -177,4 +182,20 @@ fn schema_and_reader_agree_about_bodies() {
         &[json!({}), json!({"role": "admin"})],
     );
     assert!(!validator("SetMember").is_valid(&json!({"role": "platform_admin"})));
+}
+
+#[test]
+fn schema_and_reader_agree_about_keys() {
+    agree(
+        "SetLogin",
+        set_login,
+        &[json!({"key": "k"}), json!({"key": "k".repeat(4096)})],
+        &[
+            json!({}),
+            json!({"key": ""}),
+            json!({"key": null}),
+            json!({"key": "k".repeat(4097)}),
+            json!({"key": "k", "user": "ann@example.com"}),
+        ],
+    );
 }

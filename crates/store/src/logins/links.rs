@@ -1,0 +1,113 @@
+//! Links that begin logins, and logins for which a browser is at the authorization server.
+
+use super::{BegunLogin, LoginRow, UserLogins, login_row, of};
+use crate::connection::{Connection, Statement};
+use crate::trouble::Trouble;
+
+/// For how long a link begins a login, and for how long a browser may be at the authorization server, in milliseconds.
+const LINK_MS: i64 = 10 * 60 * 1000;
+
+impl UserLogins {
+    /// Adds a link. The user's earlier links to this server end.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn add_link(&self, row: &LoginRow, hash: &str) -> Result<(), Trouble> {
+        let old = "DELETE FROM login_links WHERE tenant = $1 AND email = $2 AND server = $3";
+        self.write(|_| of(old, row)).await?;
+        self.write(|now| Statement::new(format!("DELETE FROM login_links WHERE until_ms < {now}")))
+            .await?;
+        self.write(|now| {
+            let sql = format!(
+                "INSERT INTO login_links (tenant, email, server, hash, until_ms) VALUES ($1, $2, $3, $4, {now} + {LINK_MS})"
+            );
+            of(&sql, row).bind(hash)
+        })
+        .await
+        .map(drop)
+    }
+
+    /// What an open link begins; `None` if it was used, has expired or never was, or if the user is disabled.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn link(&self, hash: &str) -> Result<Option<LoginRow>, Trouble> {
+        let found = self.slot.read(async |connection: &mut Connection| {
+            let now = connection.clock();
+            let sql = format!(
+                "SELECT login_links.tenant, login_links.email, login_links.server FROM login_links \
+                 JOIN users ON users.tenant = login_links.tenant AND users.email = login_links.email \
+                 WHERE login_links.hash = $1 AND login_links.until_ms > {now} AND users.disabled_ms IS NULL"
+            );
+            let found = connection.fetch_optional(Statement::new(sql).bind(hash)).await?;
+            found.as_ref().map(login_row).transpose()
+        });
+        found.await
+    }
+
+    /// Uses up a link; `false` if somebody else did before.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn use_link(&self, hash: &str) -> Result<bool, Trouble> {
+        let used = self.write(|_| Statement::new("DELETE FROM login_links WHERE hash = $1").bind(hash));
+        Ok(used.await? > 0)
+    }
+
+    /// Notes that a browser is at the authorization server. Earlier logins of the user under way at this server end.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn begin(&self, hash: &str, begun: &BegunLogin) -> Result<(), Trouble> {
+        let old = "DELETE FROM pending_logins WHERE tenant = $1 AND email = $2 AND server = $3";
+        self.write(|_| of(old, &begun.row)).await?;
+        self.write(|now| Statement::new(format!("DELETE FROM pending_logins WHERE until_ms < {now}")))
+            .await?;
+        self.write(|now| {
+            let sql = format!(
+                "INSERT INTO pending_logins (tenant, email, server, hash, browser, sealed, until_ms) \
+                 VALUES ($1, $2, $3, $4, $5, $6, {now} + {LINK_MS})"
+            );
+            let statement = of(&sql, &begun.row).bind(hash);
+            statement.bind(begun.browser.as_str()).bind(begun.sealed.as_str())
+        })
+        .await
+        .map(drop)
+    }
+
+    /// The login under way with this state.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn begun(&self, hash: &str) -> Result<Option<BegunLogin>, Trouble> {
+        let found = self.slot.read(async |connection: &mut Connection| {
+            let now = connection.clock();
+            let sql = format!(
+                "SELECT pending_logins.tenant, pending_logins.email, server, browser, sealed FROM pending_logins \
+                 JOIN users ON users.tenant = pending_logins.tenant AND users.email = pending_logins.email \
+                 WHERE hash = $1 AND until_ms > {now} AND users.disabled_ms IS NULL"
+            );
+            let found = connection
+                .fetch_optional(Statement::new(sql).bind(hash))
+                .await?;
+            let read = |row| {
+                Ok::<_, sqlx::Error>(BegunLogin {
+                    row: login_row(row)?,
+                    browser: row.get("browser")?,
+                    sealed: row.get("sealed")?,
+                })
+            };
+            found.as_ref().map(read).transpose()
+        });
+        found.await
+    }
+
+    /// Uses up a login under way; `false` if somebody else did before.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub async fn take_begun(&self, hash: &str) -> Result<bool, Trouble> {
+        let taken = self.write(|_| Statement::new("DELETE FROM pending_logins WHERE hash = $1").bind(hash));
+        Ok(taken.await? > 0)
+    }
+}

@@ -1,0 +1,72 @@
+//! Where one login is kept: a file, or a vault.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::login_file::{Login, LoginFile, StoredLogin, document, read_document};
+use super::vault::{LoginLock, LoginName, LoginVault};
+
+/// The place of one login. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) enum LoginHome {
+    File(LoginFile),
+    Vault(Arc<dyn LoginVault>, LoginName),
+}
+
+impl LoginHome {
+    pub(crate) async fn read(&self) -> io::Result<StoredLogin> {
+        match self {
+            LoginHome::File(file) => file.blocking(|file| file.read()).await,
+            LoginHome::Vault(vault, name) => match vault.read(name).await.map_err(io::Error::other)? {
+                None => Ok(StoredLogin::Nothing),
+                Some(text) => Ok(match read_document(text.as_bytes()) {
+                    Ok(login) => StoredLogin::Login(Box::new(login)),
+                    Err(why) => StoredLogin::SetAside(format!("the stored login is not used, because {why}")),
+                }),
+            },
+        }
+    }
+
+    pub(crate) async fn lock(&self) -> io::Result<LoginLock> {
+        match self {
+            LoginHome::File(file) => Ok(Box::new(file.blocking(|file| file.lock()).await?)),
+            LoginHome::Vault(vault, name) => vault.lock(name).await.map_err(io::Error::other),
+        }
+    }
+
+    /// Stores a new login.
+    pub(crate) async fn insert(&self, login: Login) -> io::Result<()> {
+        match self {
+            LoginHome::File(file) => file.blocking(|file| file.write(login)).await,
+            LoginHome::Vault(vault, name) => vault
+                .insert(name, document(login)?)
+                .await
+                .map_err(io::Error::other),
+        }
+    }
+
+    /// Stores a renewed login.
+    pub(crate) async fn update(&self, login: Login) -> io::Result<()> {
+        match self {
+            LoginHome::File(file) => file.blocking(|file| file.write(login)).await,
+            LoginHome::Vault(vault, name) => vault
+                .update(name, document(login)?)
+                .await
+                .map_err(io::Error::other),
+        }
+    }
+
+    /// Whether requests without a login are useless: the definition asks for each user's own.
+    pub(crate) fn is_required(&self) -> bool {
+        matches!(self, LoginHome::Vault(..))
+    }
+
+    /// The path of the login file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            LoginHome::File(file) => Some(file.path()),
+            LoginHome::Vault(..) => None,
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The path of a call, top to bottom: resolve, admit, validate, authorize, call, record.
+//! The path of a call, top to bottom: log in, resolve, admit, validate, authorize, call, record.
 //!
 //! Programs and relayed requests pass the same stages. A relayed request stays undecoded, so its server validates it.
 
@@ -141,7 +141,10 @@ impl Core {
         self.records.room().await;
         let reach = &run.profile.reach;
         let resolved = match self.within(reach, &call.server).await {
-            Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
+            Ok(()) => {
+                self.log_in(principal, run, &call, context).await;
+                self.resolve(principal, &call.server, &call.tool).await
+            }
             Err(not_loaded) => Err(not_loaded.into()),
         };
         if let (Ok(entry), Value::Object(arguments)) = (&resolved, &mut call.arguments) {
@@ -177,7 +180,7 @@ impl Core {
         let hash = self.learner.hash(&arguments);
         let terms = CallTerms {
             deadline: context.clock.deadline(),
-            activity: run.activity.as_ref(),
+            activity: run.client.activity.as_ref(),
             trace: call.trace,
         };
         let answer = self.upstream(principal, permit, arguments, terms).await?;

@@ -2,7 +2,7 @@
 //! call.
 //!
 //! ```text
-//! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → admit → validate → authorize → call → record
+//! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: log in → resolve → admit → validate → authorize → call → record
 //!                                      │                ├─► learner.rs, beside it: what results look like
 //!                                      │                └─► observer.rs: tells an observer of each call, for receipts
 //!                                      ├─► answers: servers, tools, search, manual
@@ -16,12 +16,14 @@ mod broker;
 mod call;
 mod check;
 mod checks;
+mod client;
 mod core;
 mod error;
 mod error_words;
 mod files;
 mod learner;
 mod local;
+mod log_in;
 mod mounts;
 mod observer;
 mod offers;
@@ -40,6 +42,7 @@ pub use answered_calls::AnsweredCalls;
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
 pub use call::RelayError;
+pub use client::{LinkQuestion, Person, PersonAnswer, RunClient, RunPerson};
 pub use learner::LearnedTypes;
 pub use observer::{CallEnd, CallObserver, ObservedCall};
 pub use rules::CallRules;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
 use traces::{Span, SpanKind, Tracer};
-use types::{Activity, RunId, RunProfile, ToolRef, TraceContext};
+use types::{RunId, RunProfile, ToolRef, TraceContext};
 
 use crate::answered_calls::AnsweredCalls;
+use crate::client::RunClient;
 use crate::observer::CallObserver;
 
 /// The facts about a run that its calls need.
@@ -20,8 +20,8 @@ pub struct RunScope {
     pub observer: Option<Arc<dyn CallObserver>>,
     /// Collects the run's successful calls.
     pub done: AnsweredCalls,
-    /// Receives the activity, if a client wants progress.
-    pub activity: Option<watch::Sender<Activity>>,
+    /// The client that waits for the run.
+    pub client: RunClient,
     /// Where its calls belong in a trace.
     pub trace: RunTrace,
 }

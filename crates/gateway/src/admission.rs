@@ -7,7 +7,7 @@ use rmcp::model::{
     ClientNotification, ClientRequest, ErrorData, GetExtensions, GetMeta, JsonRpcMessage, ProtocolVersion,
     RequestId,
 };
-use surfaces::{ArrivalOrder, ClientResponses};
+use surfaces::ArrivalOrder;
 use tokio_util::sync::CancellationToken;
 
 use crate::in_flight::{AnswerGuard, InFlight};
@@ -32,18 +32,16 @@ const CLIENT_NAME: usize = 120;
 pub(crate) struct Admission {
     in_flight: InFlight,
     arrivals: ArrivalOrder,
-    responses: ClientResponses,
     client: Arc<OnceLock<String>>,
     /// Whether a request has opened the connection. `rmcp` drops a connection that starts with any other message.
     is_open: bool,
 }
 
 impl Admission {
-    pub(crate) fn new(responses: ClientResponses, client: Arc<OnceLock<String>>) -> Self {
+    pub(crate) fn new(client: Arc<OnceLock<String>>) -> Self {
         Self {
             in_flight: InFlight::default(),
             arrivals: ArrivalOrder::default(),
-            responses,
             client,
             is_open: false,
         }
@@ -75,8 +73,8 @@ impl Admission {
                 Ok(self.is_open.then_some(JsonRpcMessage::Notification(notification)))
             }
             response @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {
-                let is_expected = self.is_open && self.responses == ClientResponses::Deliver;
-                Ok(is_expected.then_some(response))
+                // `rmcp` drops a response that nobody waits for.
+                Ok(self.is_open.then_some(response))
             }
         }
     }

@@ -131,14 +131,12 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
 #[cfg(test)]
 mod tests {
     use rmcp::model::{ClientRequest, JsonRpcMessage};
-    use surfaces::ClientResponses;
 
     use super::*;
 
     fn wire() -> WireRules {
         WireRules {
             undecoded: &["tools/list"],
-            responses: ClientResponses::Deliver,
         }
     }
 

@@ -45,7 +45,7 @@ impl PipesTransport {
         Self {
             pipes,
             wire,
-            admission: Admission::new(wire.responses, events.client.clone()),
+            admission: Admission::new(events.client.clone()),
             events,
             error: PendingError::default(),
         }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use accounting::{Receipt, ReceiptInput};
+use broker::RunClient;
 use registry::BridgeDefinitions;
 use store::{Front, Refused};
 use surfaces::{BridgeService, Execute, RunError, RunReport, Selected};
 use tokio::sync::Mutex;
-use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, BridgeServer, BridgeServers, RunId};
+use types::{BridgeServer, BridgeServers, RunId};
 
 use crate::Caller;
 use crate::files::blocking;
@@ -112,7 +112,7 @@ impl BridgeService for Bridge {
         &self,
         run: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> Result<RunReport, RunError> {
         if let Some(container) = &self.container {
             self.refuse(Some(&run.spec.code), Refused::Sandbox).await;
@@ -122,7 +122,7 @@ impl BridgeService for Bridge {
         }
         let language = run.spec.language.name();
         self.server.count_run(Some(language), &run.spec.code).await?;
-        let around = RunExtras::of_client(&run, activity);
+        let around = RunExtras::of_client(&run, client);
         let ran = self.server.execute_run(run.spec, run.profile, around, cancel);
         Ok(ran.await?)
     }

@@ -15,7 +15,7 @@ pub(crate) use replayed::{RecordedSide, ReplayedCalls};
 
 use std::time::Duration;
 
-use broker::{AnsweredCalls, RunScope, RunTrace};
+use broker::{AnsweredCalls, RunClient, RunScope, RunTrace};
 use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
@@ -87,7 +87,7 @@ impl Caller {
             profile: RunProfile::default(),
             observer: None,
             done: AnsweredCalls::default(),
-            activity: None,
+            client: RunClient::default(),
             trace: RunTrace::default(),
         });
         let call = HostCall {

@@ -7,15 +7,14 @@ pub(crate) mod jq_process;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use broker::CallObserver;
+use broker::{CallObserver, RunClient};
 use store::{Front, Refused};
 use surfaces::{
     BrowseRequest, CommandLine, Execute, FileRequestError, MetaToolRun, MetaTools, RunError, RunReport,
     changed_before_failure,
 };
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Selector, SessionName};
+use types::{Selector, SessionName};
 use workspace::Lease;
 use workspace::virtual_files::{Browse, DirectoryListing, FileText, WrittenText};
 
@@ -78,14 +77,14 @@ impl MetaTools for SessionTools {
         &self,
         run: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> Result<MetaToolRun, RunError> {
         let language = run.spec.language.name();
         self.caller.count_run(Some(language), &run.spec.code).await?;
         let calls = CallList::default();
         let around = RunExtras {
             observer: Some(Arc::new(calls.clone()) as Arc<dyn CallObserver>),
-            ..RunExtras::of_client(&run, activity)
+            ..RunExtras::of_client(&run, client)
         };
         let report = self
             .caller

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use accounting::Receipt;
+use broker::RunClient;
 use policy::TimeoutError;
 use session::SessionError;
 use store::{Front, Refused, Searched};
@@ -131,7 +132,7 @@ impl Caller {
             front,
             receipt,
             searched: Searched::default(),
-            activity: None,
+            client: RunClient::default(),
             printed: program.output,
             observer: None,
             trace: None,

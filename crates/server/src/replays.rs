@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 
+use broker::RunClient;
 use replay::{
     Difference, ExportedRun, ProgramKind, RecordedAnswers, RecordedProgram, RunRecording, differences,
 };
@@ -133,7 +134,7 @@ impl Caller {
             front: Front::Run,
             receipt: false,
             searched: Searched::default(),
-            activity: None,
+            client: RunClient::default(),
             printed: output,
             observer: None,
             trace: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{AnsweredCalls, CallObserver, RunScope, SearchAnswer, ServerSummary};
+use broker::{AnsweredCalls, CallObserver, RunClient, RunScope, SearchAnswer, ServerSummary};
 use replay::{ProgramKind, RecordedProgram, RunRecording};
 use sandbox::HostCalls;
 use serde_json::{Map, Value};
@@ -15,8 +15,7 @@ use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunR
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Activity, Language, Outcome, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName,
-    TraceContext,
+    Language, Outcome, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName, TraceContext,
 };
 use workspace::{Artifacts, ReadError, Workspaces};
 
@@ -33,7 +32,8 @@ pub(crate) struct RunExtras {
     pub(crate) receipt: bool,
     /// The client's searches since the run before.
     pub(crate) searched: Searched,
-    pub(crate) activity: Option<watch::Sender<Activity>>,
+    /// The client that waits for the run.
+    pub(crate) client: RunClient,
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
     /// Observes the tool calls of a run without a receipt.
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
@@ -49,7 +49,7 @@ pub(crate) struct RunExtras {
 
 impl RunExtras {
     /// For a run that an MCP client asks for.
-    pub(crate) fn of_client(run: &Execute, activity: Option<watch::Sender<Activity>>) -> Self {
+    pub(crate) fn of_client(run: &Execute, client: RunClient) -> Self {
         Self {
             front: Front::Mcp,
             receipt: run.receipt,
@@ -57,7 +57,7 @@ impl RunExtras {
                 searches: run.searched.searches,
                 bytes: run.searched.bytes,
             },
-            activity,
+            client,
             printed: None,
             observer: None,
             trace: run.trace.clone(),
@@ -126,7 +126,7 @@ impl Caller {
                 None => around.observer,
             },
             done: done.clone(),
-            activity: around.activity,
+            client: around.client,
             trace: self.trace_of_calls(&spec.session, around.trace),
         });
         let calls: Arc<dyn HostCalls> = match around.recorded {
@@ -223,11 +223,11 @@ impl CodeService for Caller {
         &self,
         request: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> Result<RunReport, RunError> {
         let language = request.spec.language.name();
         self.count_run(Some(language), &request.spec.code).await?;
-        let around = RunExtras::of_client(&request, activity);
+        let around = RunExtras::of_client(&request, client);
         Ok(self
             .execute_run(request.spec, request.profile, around, cancel)
             .await?)

@@ -10,6 +10,8 @@ mod code;
 mod content;
 mod error;
 mod execute;
+mod paused_calls;
+mod person;
 mod progress;
 mod receipt;
 mod report;
@@ -36,4 +38,4 @@ pub use server::{
     RepeatedProgram, ServerSurfaceConfig, repeat, server,
 };
 pub use standard::{LOG_LEVELS, Listing, StandardService, Upstream, standard};
-pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};
+pub use surface::{Surface, WireRules, raw_result_text};

@@ -2,9 +2,11 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use broker::{RunClient, RunPerson};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -13,28 +15,38 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use types::Activity;
 
-use crate::request;
+use crate::paused_calls::Questions;
+use crate::{person, request};
 
 /// Interval of progress notifications. Clients time out only after a much longer silence.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The channel for a run's activity, and the progress notifications. `None` if the client sent no progress token.
-pub(crate) fn activity(
-    context: &RequestContext<RoleServer>,
-) -> (Option<watch::Sender<Activity>>, Option<Progress>) {
-    match context.meta.get_progress_token() {
+/// The client of a run, and the progress notifications; `None` if the client sent no progress token.
+pub(crate) fn client(context: &RequestContext<RoleServer>) -> (RunClient, Option<Progress>) {
+    let person = person::of(context).map(|person| Arc::new(RunPerson::new(person)));
+    let (activity, progress) = match context.meta.get_progress_token() {
         Some(token) => {
             let (sender, activity) = watch::channel(Activity::default());
-            (Some(sender), Some(Progress { token, activity }))
+            (
+                Some(sender),
+                Some(Progress {
+                    token,
+                    activity,
+                    questions: context.extensions.get().cloned(),
+                }),
+            )
         }
         None => (None, None),
-    }
+    };
+    (RunClient { activity, person }, progress)
 }
 
 #[derive(Debug)]
 pub(crate) struct Progress {
     token: ProgressToken,
     activity: watch::Receiver<Activity>,
+    /// Of a call that can pause.
+    questions: Option<Questions>,
 }
 
 /// Drives a run until it ends. Cancels it when the client cancels the call or `closed` is triggered.
@@ -75,12 +87,20 @@ async fn start<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mu
 
 /// Sends progress notifications while polled. Never ends.
 async fn report(peer: &Peer<RoleServer>, progress: Option<Progress>) {
-    if let Some(Progress { token, activity }) = progress {
+    if let Some(Progress {
+        token,
+        activity,
+        questions,
+    }) = progress
+    {
         let start = tokio::time::Instant::now();
         let mut ticks = tokio::time::interval_at(start + INTERVAL, INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             ticks.tick().await;
+            if questions.as_ref().is_some_and(Questions::has_paused) {
+                break;
+            }
             let seconds = start.elapsed().as_secs_f64();
             let progress = ProgressNotificationParam::new(token.clone(), (seconds * 10.0).round() / 10.0)
                 .with_message(message(seconds, &activity.borrow()));

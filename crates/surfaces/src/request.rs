@@ -6,6 +6,7 @@ use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::RequestContext;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use types::TraceContext;
 
@@ -60,6 +61,31 @@ pub(crate) async fn cancelled(context: &RequestContext<RoleServer>, closed: &Can
 pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// The request's `_meta`.
+pub(crate) fn meta(context: &RequestContext<RoleServer>) -> Map<String, Value> {
+    match serde_json::to_value(&context.meta) {
+        Ok(Value::Object(meta)) => meta,
+        _ => Map::new(),
+    }
+}
+
+/// Capabilities that a modern client declares with each request.
+pub(crate) fn declared_capabilities(meta: &Map<String, Value>) -> Value {
+    let declared = meta.get("io.modelcontextprotocol/clientCapabilities");
+    declared.cloned().unwrap_or_default()
+}
+
+/// A text that nobody can guess, for what a client gives back.
+///
+/// # Errors
+/// If the system has no random bytes.
+pub(crate) fn unguessable(prefix: &str) -> Result<String, getrandom::Error> {
+    let mut secret = [0; 16];
+    getrandom::fill(&mut secret)?;
+    let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{prefix}{secret}"))
 }
 
 /// The error for a request that `rmcp` does not know or could not decode.

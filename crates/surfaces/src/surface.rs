@@ -29,17 +29,6 @@ pub struct Surface<H> {
 pub struct WireRules {
     /// Methods whose parameters the handler receives as the client wrote them.
     pub undecoded: &'static [&'static str],
-    /// Treatment of the client's responses.
-    pub responses: ClientResponses,
-}
-
-/// What a transport does with a client's responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClientResponses {
-    /// Passes them on: the surface sends requests to its client.
-    Deliver,
-    /// Drops them: the surface sends no requests, so a response matches nothing.
-    Drop,
 }
 
 impl WireRules {
@@ -47,7 +36,6 @@ impl WireRules {
     /// `rmcp` would answer them with empty lists.
     pub(crate) const PROGRAMS: WireRules = WireRules {
         undecoded: &["completion/complete", "prompts/list"],
-        responses: ClientResponses::Drop,
     };
 
     /// For a surface that relays to servers.
@@ -65,7 +53,6 @@ impl WireRules {
             "completion/complete",
             "logging/setLevel",
         ],
-        responses: ClientResponses::Deliver,
     };
 
     /// Replaces a request by its undecoded form if the surface requires it; `json` is the message. `rmcp`'s types drop

@@ -4,7 +4,9 @@
 //! the definition, which is never started. INVARIANT: no two users share a connection or a list.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::sleep;
 use types::{Principal, Tool};
 use upstream_wire::oauth::{LoginName, LoginState, LoginVault, state_in_vault};
 use upstream_wire::{Http, Transport};
@@ -12,6 +14,9 @@ use upstream_wire::{Http, Transport};
 use crate::error::UpstreamError;
 use crate::hub::Hub;
 use crate::server::ManagedServer;
+
+/// Interval at which a waiting call looks for its user's login, which any process may store.
+const LOGIN_POLL: Duration = Duration::from_millis(500);
 
 impl Hub {
     /// Keeps the logins of users here. Only the first call takes effect.
@@ -72,6 +77,32 @@ impl Hub {
             tokio::spawn(async move { ended.retire().await });
         }
         Ok(own)
+    }
+
+    /// Whether the server takes each user's own login, and this user has none.
+    pub async fn awaits_login(&self, user: &Principal, server: &str) -> bool {
+        match self.user_login(server) {
+            Some(http) => matches!(self.has_login(user, server, &http).await, Ok(false)),
+            None => false,
+        }
+    }
+
+    /// Waits until [`Hub::awaits_login`] is false. The caller limits the wait.
+    pub async fn logged_in(&self, user: &Principal, server: &str) {
+        while self.awaits_login(user, server).await {
+            sleep(LOGIN_POLL).await;
+        }
+    }
+
+    /// A link with which the user logs in to the server.
+    ///
+    /// # Errors
+    /// If no link can be made.
+    pub async fn login_link(&self, user: &Principal, server: &str) -> Result<String, UpstreamError> {
+        match self.needs_login(user, server).await {
+            UpstreamError::NeedsLogin { link, .. } => Ok(link),
+            failed => Err(failed),
+        }
     }
 
     /// The servers as `user` reaches them, without those at which the user has not logged in.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Broker, RunScope};
+use broker::{Broker, RunClient, RunScope};
 use policy::Policy;
 use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ fn scope() -> RunScope {
         profile: RunProfile::default(),
         observer: None,
         done: broker::AnsweredCalls::default(),
-        activity: None,
+        client: RunClient::default(),
         trace: broker::RunTrace::default(),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
-use surfaces::{ClientResponses, WireRules};
+use surfaces::WireRules;
 use types::bulk;
 
 use super::conversation::{AskError, Conversation, Delivery, Exchange, ListenError, OnLeave};
@@ -187,10 +187,7 @@ impl Endpoint {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Result<MessageFields<'_>, HttpRefusal> {
-    const PLAIN: WireRules = WireRules {
-        undecoded: &[],
-        responses: ClientResponses::Deliver,
-    };
+    const PLAIN: WireRules = WireRules { undecoded: &[] };
     let is_bounded = bulk::check(bytes, bulk::BUFFERED).is_ok();
     if let Some(message) = Some(bytes).filter(|_| is_bounded).and_then(MessageFields::parse) {
         return Ok(message);

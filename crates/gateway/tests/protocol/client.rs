@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use accounting::{DirectCost, Receipt, ReceiptInput, Tokenizer};
-use broker::{Detail, FoundTool, SearchAnswer, ServerSummary};
+use broker::{Detail, FoundTool, RunClient, SearchAnswer, ServerSummary};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use policy::Policy;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::Selector;
-use types::{Activity, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
+use types::{Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifact, Artifacts, ReadError};
 
 /// Longest wait, reached only by a failing test.
@@ -70,7 +70,7 @@ impl CodeService for Script {
         &self,
         request: Execute,
         cancel: CancellationToken,
-        _activity: Option<watch::Sender<Activity>>,
+        _client: RunClient,
     ) -> Result<RunReport, RunError> {
         self.seen.lock().unwrap().push(request.clone());
         let (command, rest) = request

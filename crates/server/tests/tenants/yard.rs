@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use broker::RunClient;
 use environment::Machine;
 use registry::Sources;
 use serde_json::{Value, json};
@@ -155,7 +156,10 @@ pub async fn run_until(
         searched: SearchCounts::default(),
         trace: None,
     };
-    caller.execute(request, cancel, None).await.unwrap()
+    caller
+        .execute(request, cancel, RunClient::default())
+        .await
+        .unwrap()
 }
 
 #[track_caller]

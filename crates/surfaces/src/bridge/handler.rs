@@ -23,6 +23,7 @@ use super::service::{BridgeService, Selected};
 use super::tools::{self, Timeouts};
 use crate::error::{RequestError, RunError};
 use crate::execute::{Execute, SearchCounts};
+use crate::paused_calls::PausedCalls;
 use crate::receipt;
 use crate::surface::{Surface, WireRules};
 use crate::{progress, request, truncate};
@@ -53,10 +54,13 @@ pub fn bridge<S: BridgeService>(
 ) -> Surface<impl ServerHandler> {
     Surface {
         handler: BridgeHandler {
-            service,
-            tool: tools::tool(config.timeouts),
-            config,
-            closed,
+            calls: Arc::new(BridgeCalls {
+                service,
+                tool: tools::tool(config.timeouts),
+                config,
+                closed,
+            }),
+            paused: PausedCalls::default(),
         },
         wire: WireRules::PROGRAMS,
         background: Box::pin(std::future::pending()),
@@ -64,13 +68,19 @@ pub fn bridge<S: BridgeService>(
 }
 
 struct BridgeHandler<S> {
+    calls: Arc<BridgeCalls<S>>,
+    paused: PausedCalls,
+}
+
+/// Answers the calls of the tool.
+struct BridgeCalls<S> {
     service: S,
     config: BridgeConfig,
     tool: Tool,
     closed: CancellationToken,
 }
 
-impl<S: BridgeService> BridgeHandler<S> {
+impl<S: BridgeService> BridgeCalls<S> {
     async fn run(&self, written: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let output = self.config.output;
         let code = written.get("code").and_then(|code| code.as_str());
@@ -109,8 +119,8 @@ impl<S: BridgeService> BridgeHandler<S> {
             }
         };
         let cancel = CancellationToken::new();
-        let (activity, watched) = progress::activity(context);
-        let run = self.service.run_python(request, cancel.clone(), activity);
+        let (client, watched) = progress::client(context);
+        let run = self.service.run_python(request, cancel.clone(), client);
         match progress::drive(context, &self.closed, cancel, watched, run).await {
             Ok(mut ran) => {
                 let (run, usage, direct) = (ran.run_id.clone(), ran.outcome.usage, ran.direct.take());
@@ -189,13 +199,13 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         // The list must not be cached publicly: environment variables of this process set the bounds of `timeout`.
-        Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
+        Ok(ListToolsResult::with_all_items(vec![self.calls.tool.clone()])
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        (name == tools::RUN).then(|| self.tool.clone())
+        (name == tools::RUN).then(|| self.calls.tool.clone())
     }
 
     async fn call_tool(
@@ -205,11 +215,13 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         if request.name != tools::RUN {
             request::release(&context);
-            return Ok(render::unknown_tool(&request.name, self.config.output).into());
+            return Ok(render::unknown_tool(&request.name, self.calls.config.output).into());
         }
-        let arguments = request.arguments.unwrap_or_default();
-        let result = request::catch_panic(self.run(&arguments, &context)).await?;
-        Ok(result.into())
+        let calls = Arc::clone(&self.calls);
+        let run = async move |arguments: JsonObject, context: RequestContext<RoleServer>| {
+            request::catch_panic(calls.run(&arguments, &context)).await
+        };
+        Ok(self.paused.answer(request, &context, run).await?)
     }
 
     async fn on_custom_request(

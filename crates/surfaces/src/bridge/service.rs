@@ -5,9 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use accounting::{Receipt, ReceiptInput};
-use tokio::sync::watch;
+use broker::RunClient;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, BridgeServers, RunId};
+use types::{BridgeServers, RunId};
 
 use crate::error::RunError;
 use crate::execute::Execute;
@@ -21,13 +21,13 @@ pub trait BridgeService: Send + Sync + 'static {
     /// A name that matches no definition.
     fn select(&self, servers: &[String]) -> impl Future<Output = Result<Selected, RunError>> + Send;
 
-    /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
+    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
     /// first poll puts the run into the session's queue.
     fn run_python(
         &self,
         run: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
 
     /// Counts and records a run's cost; `None` if tokens cannot be counted.

@@ -24,6 +24,7 @@ use super::tool_list::{self, ToolList, ToolListTracker};
 use super::{arguments, artifacts, render, tools};
 use crate::error::RequestError;
 use crate::execute::SearchCounts;
+use crate::paused_calls::PausedCalls;
 use crate::progress;
 use crate::receipt;
 use crate::report::RunReport;
@@ -44,11 +45,14 @@ pub fn code<S: CodeService>(
     let watched = tracker.clone().map(|tracker| tracker.watch(service.clone()));
     Surface {
         handler: CodeHandler {
-            service,
-            config,
-            searches: Mutex::default(),
-            tracker,
-            closed,
+            calls: Arc::new(CodeCalls {
+                service,
+                config,
+                searches: Mutex::default(),
+                tracker,
+                closed,
+            }),
+            paused: PausedCalls::default(),
         },
         wire: WireRules::PROGRAMS,
         background: Box::pin(async {
@@ -61,6 +65,12 @@ pub fn code<S: CodeService>(
 }
 
 struct CodeHandler<S> {
+    calls: Arc<CodeCalls<S>>,
+    paused: PausedCalls,
+}
+
+/// Answers the calls of the tools.
+struct CodeCalls<S> {
     service: Arc<S>,
     config: CodeConfig,
     /// Searches since the model's last run.
@@ -70,7 +80,7 @@ struct CodeHandler<S> {
     closed: CancellationToken,
 }
 
-impl<S: CodeService> CodeHandler<S> {
+impl<S: CodeService> CodeCalls<S> {
     async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let code = arguments.get("code").and_then(|code| code.as_str());
         let written = arguments;
@@ -94,8 +104,8 @@ impl<S: CodeService> CodeHandler<S> {
             bytes: searches.bytes,
         };
         let cancel = CancellationToken::new();
-        let (activity, watched) = progress::activity(context);
-        let run = self.service.execute(arguments.request, cancel.clone(), activity);
+        let (client, watched) = progress::client(context);
+        let run = self.service.execute(arguments.request, cancel.clone(), client);
         let ran = progress::drive(context, &self.closed, cancel, watched, run).await;
         match ran.map(|ran| ran.noted(arguments.note)) {
             Ok(ran) if ran.outcome.status == Status::Refused => {
@@ -215,7 +225,7 @@ impl<S: CodeService> CodeHandler<S> {
 impl<S: CodeService> ServerHandler for CodeHandler<S> {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
-        let capabilities = match self.tracker {
+        let capabilities = match self.calls.tracker {
             Some(_) => capabilities.enable_tool_list_changed().build(),
             None => capabilities.build(),
         };
@@ -231,8 +241,8 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if let Some(tracker) = &self.tracker {
-            let tools = tracker.list(self.service.as_ref(), &context).await;
+        if let Some(tracker) = &self.calls.tracker {
+            let tools = tracker.list(self.calls.service.as_ref(), &context).await;
             return Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(0)
                 .with_cache_scope(CacheScope::Private));
@@ -251,15 +261,22 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == tools::EXECUTE {
+            let calls = Arc::clone(&self.calls);
+            let execute = async move |arguments: JsonObject, context: RequestContext<RoleServer>| {
+                request::catch_panic(calls.execute(&arguments, &context)).await
+            };
+            return Ok(self.paused.answer(request, &context, execute).await?);
+        }
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
-            tools::EXECUTE => request::catch_panic(self.execute(&arguments, &context)).await?,
             tools::SEARCH => {
                 request::release(&context);
-                request::catch_panic(self.search(&arguments, &context)).await?
+                request::catch_panic(self.calls.search(&arguments, &context)).await?
             }
             other => {
-                let called = request::catch_panic(self.call_exposed(other, arguments, &context)).await?;
+                let called =
+                    request::catch_panic(self.calls.call_exposed(other, arguments, &context)).await?;
                 if let Some(result) = called {
                     return Ok(result.into());
                 }
@@ -288,7 +305,7 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = self.service.artifacts().await.map_err(RequestError::from)?;
+        let listed = self.calls.service.artifacts().await.map_err(RequestError::from)?;
         Ok(artifacts::page(
             &listed,
             page.and_then(|page| page.cursor).as_deref(),
@@ -313,7 +330,10 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
             return Err(RequestError::UnknownArtifact(uri).into());
         };
         let (session, path) = (file.session.clone(), file.path.clone());
-        let read = self.service.read_artifact(session, path, artifacts::LARGEST);
+        let read = self
+            .calls
+            .service
+            .read_artifact(session, path, artifacts::LARGEST);
         match read.await {
             Ok(content) => Ok(artifacts::contents(&uri, &file, &content).into()),
             Err(ReadError::Missing) => Err(RequestError::UnknownArtifact(uri).into()),

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{Detail, SearchAnswer, ServerSummary};
+use broker::{Detail, RunClient, SearchAnswer, ServerSummary};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, RunId, ServerTools, SessionName, Tool};
+use types::{RunId, ServerTools, SessionName, Tool};
 use workspace::{Artifacts, ReadError};
 
 use crate::error::{ArtifactsError, RunError};
@@ -22,13 +22,13 @@ pub trait CodeService: Send + Sync + 'static {
     /// The error of a call of an exposed tool.
     type CallError: Error + Send;
 
-    /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
+    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
     /// first poll puts the run into its session's queue.
     fn execute(
         &self,
         request: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
 
     /// Records a program that was not run because of wrong arguments.

@@ -22,6 +22,7 @@ use super::service::{CommandLine, FileRequestError, MetaTools};
 use super::{render, tools};
 use crate::error::{RequestError, RunError};
 use crate::execute::{Execute, SearchCounts};
+use crate::paused_calls::PausedCalls;
 use crate::surface::{Surface, WireRules};
 use crate::{progress, request};
 
@@ -59,10 +60,13 @@ pub fn server<S: MetaTools>(
 ) -> Surface<impl ServerHandler> {
     Surface {
         handler: ServerSurfaceHandler {
-            service,
-            tools: enabled(&config),
-            config,
-            closed,
+            calls: Arc::new(ServerSurfaceCalls {
+                service,
+                tools: enabled(&config),
+                config,
+                closed,
+            }),
+            paused: PausedCalls::default(),
         },
         wire: WireRules::PROGRAMS,
         background: Box::pin(std::future::pending()),
@@ -114,13 +118,19 @@ pub(super) fn rendered(
 }
 
 struct ServerSurfaceHandler<S> {
+    calls: Arc<ServerSurfaceCalls<S>>,
+    paused: PausedCalls,
+}
+
+/// Answers the calls of the tools.
+struct ServerSurfaceCalls<S> {
     service: S,
     config: ServerSurfaceConfig,
     tools: Vec<Tool>,
     closed: CancellationToken,
 }
 
-impl<S: MetaTools> ServerSurfaceHandler<S> {
+impl<S: MetaTools> ServerSurfaceCalls<S> {
     async fn shell_exec(&self, written: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let defaults = RunDefaults {
             language: self.config.language,
@@ -172,7 +182,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
                 progress::drive(context, &self.closed, cancel, None, run).await
             }
             Kind::Program(language) => {
-                let (activity, watched) = progress::activity(context);
+                let (client, watched) = progress::client(context);
                 let program = RepeatedProgram {
                     code: asked.code.clone(),
                     language: Some(language),
@@ -183,7 +193,7 @@ impl<S: MetaTools> ServerSurfaceHandler<S> {
                     trace: request::trace(context),
                     ..execution(program, language, granted, self.config.max_printed)
                 };
-                let run = self.service.run(program, cancel.clone(), activity);
+                let run = self.service.run(program, cancel.clone(), client);
                 progress::drive(context, &self.closed, cancel, watched, run).await
             }
         }
@@ -250,13 +260,13 @@ impl<S: MetaTools> ServerHandler for ServerSurfaceHandler<S> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.clone())
+        Ok(ListToolsResult::with_all_items(self.calls.tools.clone())
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.calls.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -264,17 +274,23 @@ impl<S: MetaTools> ServerHandler for ServerSurfaceHandler<S> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == tools::EXECUTE && !self.calls.config.disabled.contains(&tools::EXECUTE) {
+            let calls = Arc::clone(&self.calls);
+            let execute = async move |arguments: JsonObject, context: RequestContext<RoleServer>| {
+                request::catch_panic(calls.shell_exec(&arguments, &context)).await
+            };
+            return Ok(self.paused.answer(request, &context, execute).await?);
+        }
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
             // S0-02
-            name if self.config.disabled.contains(&name) => {
+            name if self.calls.config.disabled.contains(&name) => {
                 request::release(&context);
                 render::failed(&format!("{name} meta-tool is disabled by configuration"))
             }
-            tools::EXECUTE => request::catch_panic(self.shell_exec(&arguments, &context)).await?,
             name @ (tools::BROWSE | tools::READ | tools::WRITE) => {
                 request::turn(&context).await;
-                let answered = request::catch_panic(self.files(name, &arguments)).await;
+                let answered = request::catch_panic(self.calls.files(name, &arguments)).await;
                 request::release(&context);
                 answered?
             }

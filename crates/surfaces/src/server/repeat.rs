@@ -1,5 +1,6 @@
 //! Repeats a recorded program with the result of `shell_exec`, outside of MCP.
 
+use broker::RunClient;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use types::{Appearance, Granted, Language, Results};
@@ -48,7 +49,7 @@ pub async fn repeat<S: MetaTools>(
                 named: Vec::new(),
             };
             let program = execution(program, language, granted, config.max_printed);
-            service.run(program, cancel, None).await?
+            service.run(program, cancel, RunClient::default()).await?
         }
     };
     let result = rendered(run, config, &code, wall_time);

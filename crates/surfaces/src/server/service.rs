@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
-use tokio::sync::watch;
+use broker::RunClient;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Limits, TraceContext};
+use types::{Limits, TraceContext};
 use workspace::WorkspaceError;
 use workspace::virtual_files::{DirectoryListing, FileError, FileText, WrittenText};
 
@@ -50,13 +50,13 @@ pub enum FileRequestError {
 
 /// The operations of the four tools.
 pub trait MetaTools: Send + Sync + 'static {
-    /// Runs a program until it ends. `cancel` cancels the run; `activity` receives the run's current activity. The
+    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
     /// first poll puts the run into the session's queue.
     fn run(
         &self,
         run: Execute,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
+        client: RunClient,
     ) -> impl Future<Output = Result<MetaToolRun, RunError>> + Send;
 
     /// Evaluates a line until it ends.

@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use upstream_wire::{ClientResponse, DownstreamClient};
 
 use super::input_router::{InputError, InputRouter, MAX_INPUT_REQUESTS};
+use crate::request::{declared_capabilities, meta};
 
 /// Limit on queued notifications of a client that does not read; further notifications are dropped.
 const NOTIFICATION_QUEUE: usize = 256;
@@ -243,17 +244,4 @@ fn list_changes(last: Changes, current: Changes) -> Vec<ServerNotification> {
             ServerNotification::CustomNotification(CustomNotification::new(method, None))
         })
         .collect()
-}
-
-pub(super) fn meta(context: &RequestContext<RoleServer>) -> Map<String, Value> {
-    match serde_json::to_value(&context.meta) {
-        Ok(Value::Object(meta)) => meta,
-        _ => Map::new(),
-    }
-}
-
-/// Capabilities that a modern client declares with each request.
-pub(super) fn declared_capabilities(meta: &Map<String, Value>) -> Value {
-    let declared = meta.get("io.modelcontextprotocol/clientCapabilities");
-    declared.cloned().unwrap_or_default()
 }

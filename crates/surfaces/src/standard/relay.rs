@@ -9,7 +9,6 @@ use types::Limits;
 use upstream::RelayRequest;
 use upstream_wire::DownstreamClient as _;
 
-use super::client::{declared_capabilities, meta};
 use super::handler::{HandlerResult, StandardHandler};
 use super::input_router::ClientTerms;
 use super::results;
@@ -17,7 +16,7 @@ use super::service::StandardService;
 use super::suspended::{Call, Resumed};
 use super::upstream_call::{Event, UpstreamCall};
 use crate::error::RequestError;
-use crate::request::is_modern;
+use crate::request::{declared_capabilities, is_modern, meta};
 
 /// Maximum rounds of input for a modern server, and maximum questions of a legacy server, in one call.
 const MAX_ROUNDS: usize = 10;

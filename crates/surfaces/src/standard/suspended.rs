@@ -10,6 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::input_router::InputRequest;
 use super::upstream_call::UpstreamCall;
 use crate::error::RequestError;
+use crate::request::unguessable;
 
 /// Prefix of our handles; no server's `requestState` should start with it.
 const PREFIX: &str = "codeyard-call-";
@@ -108,10 +109,7 @@ impl Call {
 impl SuspendedCalls {
     /// Suspends a call until the client returns. The result requests input from the client.
     pub(super) fn suspend(&self, call: Call) -> Result<String, RequestError> {
-        let mut secret = [0; 16];
-        getrandom::fill(&mut secret)?;
-        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        let handle = format!("{PREFIX}{secret}");
+        let handle = unguessable(PREFIX)?;
         let result = call.input_required(&handle);
         call.upstream.suspend();
         let timer = tokio::spawn(expire(Arc::downgrade(&self.calls), handle.clone()));

@@ -1,5 +1,6 @@
 //! Each user's own logins to upstream servers: a real authorization server, and a gate that knows whose token a call has.
 
+mod asked;
 mod ends;
 mod hostile;
 mod keys;

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use sandbox::CallContext;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use types::{Principal, ToolRef};
 
 use crate::call::ToolCall;
@@ -14,6 +14,8 @@ use crate::scope::RunScope;
 
 /// Longest wait for one login.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
+/// Longest time in which the client is told that the login is done.
+const TELLING: Duration = Duration::from_secs(2);
 
 impl Core {
     /// Asks the person behind the client to log in, if the server takes each user's own login and this user has none.
@@ -65,7 +67,10 @@ impl Core {
             }
         };
         tokio::select! {
-            () = self.hub.logged_in(principal, server) => person.person.done(&question).await,
+            () = self.hub.logged_in(principal, server) => {
+                // A client that does not read must not delay the call.
+                let _ = timeout(TELLING, person.person.done(&question)).await;
+            }
             () = declined => {}
             () = sleep(PATIENCE) => {}
         }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Time in which a resumed guest must reap the zombies.
 const REAPING: Duration = Duration::from_secs(5);
+/// A guest that never reaps could otherwise add to its zombies with each short run.
+const MOST_ZOMBIES: u64 = 1024;
 
 /// The largest number of tasks of one session.
 #[derive(Debug)]
@@ -22,9 +24,9 @@ impl TaskLimit {
         Self { most, zombies: None }
     }
 
-    /// A run begins at `now` with this many zombies of processes that the host has killed.
+    /// A run begins at `now` with this many zombies.
     pub fn begin_run(&mut self, zombies: u64, now: Instant) {
-        self.zombies = (zombies > 0).then_some((zombies, now + REAPING));
+        self.zombies = (zombies > 0).then_some((zombies.min(MOST_ZOMBIES), now + REAPING));
     }
 
     pub fn is_exceeded(&self, tasks: u64, now: Instant) -> bool {
@@ -45,8 +47,10 @@ mod tests {
         let start = Instant::now();
         let mut limit = TaskLimit::new(4);
         assert!(!limit.is_exceeded(4, start) && limit.is_exceeded(5, start));
-        limit.begin_run(100, start);
-        assert!(!limit.is_exceeded(104, start) && limit.is_exceeded(105, start));
+        limit.begin_run(3, start);
+        assert!(!limit.is_exceeded(7, start) && limit.is_exceeded(8, start));
+        limit.begin_run(100_000, start);
+        assert!(!limit.is_exceeded(1028, start) && limit.is_exceeded(1029, start));
         let late = start + REAPING;
         assert!(!limit.is_exceeded(4, late) && limit.is_exceeded(5, late));
         limit.begin_run(0, late);

@@ -11,11 +11,11 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use futures_util::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use store::audit::AuditActor;
-use store::logins::{LoginRow, UserLogins};
+use store::logins::{LoginLeaseId, LoginRow, UserLogins};
 use store::{Database, Trouble};
 use tokio::time::sleep;
 use types::Principal;
-use upstream_wire::oauth::{self, LoggedOut, LoginLock, LoginName, LoginVault};
+use upstream_wire::oauth::{self, LoggedOut, LoginLease, LoginName, LoginVault};
 
 use crate::run_recordings::KeySource;
 
@@ -39,6 +39,8 @@ pub(crate) struct LoginStore {
     /// The gateway's address, without a path.
     url: Arc<OnceLock<String>>,
     links: Arc<Mutex<HashMap<LoginName, (String, Instant)>>>,
+    /// Hash of the login under way that the next stored login ends; `None` for keys.
+    begun: Option<Arc<str>>,
 }
 
 impl LoginStore {
@@ -48,6 +50,15 @@ impl LoginStore {
             keys,
             url: Arc::default(),
             links: Arc::default(),
+            begun: None,
+        }
+    }
+
+    /// Stores only the login of this one under way, unless that has ended.
+    pub(crate) fn of_begun(&self, hash: &str) -> LoginStore {
+        LoginStore {
+            begun: Some(hash.into()),
+            ..self.clone()
         }
     }
 
@@ -81,8 +92,13 @@ impl LoginStore {
         login: String,
     ) -> Result<(), String> {
         let sealed = self.seal(row, login)?;
-        match self.table.insert(actor, row, &sealed).await {
+        match self
+            .table
+            .insert(actor, row, &sealed, self.begun.as_deref())
+            .await
+        {
             Ok(true) => Ok(()),
+            Ok(false) if self.begun.is_some() => Err("the user or this login has ended meanwhile".to_owned()),
             Ok(false) => Err(format!("{} is disabled or unknown", row.user.user())),
             Err(trouble) => Err(trouble.to_string()),
         }
@@ -156,14 +172,14 @@ impl fmt::Debug for LoginStore {
 }
 
 impl LoginVault for LoginStore {
-    fn lock<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<LoginLock, String>> {
+    fn lock<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<Box<dyn LoginLease>, String>> {
         Box::pin(async move {
             let row = row(name);
             loop {
                 let leased = self.table.lease(&row).await;
-                if leased.map_err(|trouble| trouble.to_string())? {
-                    let table = self.table.clone();
-                    return Ok(Box::new(Lease { table, row }) as LoginLock);
+                if let Some(id) = leased.map_err(|trouble| trouble.to_string())? {
+                    let store = self.clone();
+                    return Ok(Box::new(StoredLease { store, row, id }) as Box<dyn LoginLease>);
                 }
                 sleep(LOCK_EVERY).await;
             }
@@ -186,15 +202,6 @@ impl LoginVault for LoginStore {
         })
     }
 
-    fn update<'a>(&'a self, name: &'a LoginName, login: String) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async move {
-            let row = row(name);
-            let sealed = self.seal(&row, login)?;
-            let stored = self.table.update(&row, &sealed).await;
-            stored.map_err(|trouble| trouble.to_string())
-        })
-    }
-
     fn link<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
             let secret = match self.known_link(name).await {
@@ -206,17 +213,28 @@ impl LoginVault for LoginStore {
     }
 }
 
-/// The right to renew a login, until it is dropped.
-struct Lease {
-    table: UserLogins,
+/// A lease of the table, given back when it is dropped.
+struct StoredLease {
+    store: LoginStore,
     row: LoginRow,
+    id: LoginLeaseId,
 }
 
-impl Drop for Lease {
+impl LoginLease for StoredLease {
+    fn update(&self, login: String) -> BoxFuture<'_, Result<bool, String>> {
+        Box::pin(async move {
+            let sealed = self.store.seal(&self.row, login)?;
+            let stored = self.store.table.update(&self.row, &sealed, self.id).await;
+            stored.map_err(|trouble| trouble.to_string())
+        })
+    }
+}
+
+impl Drop for StoredLease {
     fn drop(&mut self) {
-        let (table, row) = (self.table.clone(), self.row.clone());
+        let (table, row, id) = (self.store.table.clone(), self.row.clone(), self.id);
         // If this fails, the lease expires by itself.
-        tokio::spawn(async move { table.release(&row).await });
+        tokio::spawn(async move { table.release(&row, id).await });
     }
 }
 

@@ -21,6 +21,9 @@ pub(crate) use rows::{LOGIN_TABLES, end};
 /// at most 30 seconds.
 const LEASE_MS: i64 = 45 * 1000;
 
+/// The end of a lease where there is no login.
+const NO_LOGIN: i64 = -1;
+
 /// Logins in one list.
 const MOST_LISTED: u32 = 10_000;
 
@@ -32,6 +35,10 @@ pub struct LoginRow {
     /// Name of the upstream server.
     pub server: String,
 }
+
+/// One process's right to renew a login: no two leases of a login end at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoginLeaseId(i64);
 
 /// A login as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,21 +116,21 @@ impl UserLogins {
         found.await
     }
 
-    /// Stores a login in place of an earlier one; `false` if the user is disabled or unknown.
+    /// Stores a login in place of an earlier one; `false` if the user is disabled or unknown, or if the login is the
+    /// result of one under way (`begun`, the hash of [`UserLogins::take_begun`]) that has ended meanwhile.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn insert(&self, actor: &AuditActor, row: &LoginRow, sealed: &str) -> Result<bool, Trouble> {
+    pub async fn insert(
+        &self,
+        actor: &AuditActor,
+        row: &LoginRow,
+        sealed: &str,
+        begun: Option<&str>,
+    ) -> Result<bool, Trouble> {
         let work = async |connection: &mut Connection| {
             connection.begin_to_write().await?;
-            let now = connection.clock();
-            let sql = format!(
-                "INSERT INTO logins (tenant, email, server, sealed, updated_ms, leased_until_ms) \
-                 SELECT tenant, email, $3, $4, {now}, 0 FROM users WHERE tenant = $1 AND email = $2 \
-                 AND disabled_ms IS NULL ON CONFLICT (tenant, email, server) \
-                 DO UPDATE SET sealed = excluded.sealed, updated_ms = excluded.updated_ms, leased_until_ms = 0"
-            );
-            connection.execute(of(&sql, row).bind(sealed)).await
+            rows::insert(connection, row, sealed, begun).await
         };
         let stored = self.slot.change(actor, work, |stored: &u64| {
             (*stored > 0).then(|| audited(AuditAction::LoginCreate, row))
@@ -146,43 +153,49 @@ impl UserLogins {
         revoked.await
     }
 
-    /// Changes a login, unless it is gone.
+    /// Changes a login; `false` if it is gone, or was replaced since this lease was taken.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn update(&self, row: &LoginRow, sealed: &str) -> Result<(), Trouble> {
-        self.write(|now| {
+    pub async fn update(&self, row: &LoginRow, sealed: &str, lease: LoginLeaseId) -> Result<bool, Trouble> {
+        let changed = self.write(|now| {
             let sql = format!(
-                "UPDATE logins SET sealed = $4, updated_ms = {now} WHERE tenant = $1 AND email = $2 AND server = $3"
+                "UPDATE logins SET sealed = $4, updated_ms = {now} WHERE tenant = $1 AND email = $2 AND server = $3 \
+                 AND leased_until_ms = $5"
             );
-            of(&sql, row).bind(sealed)
-        })
-        .await
-        .map(drop)
+            of(&sql, row).bind(sealed).bind(lease.0)
+        });
+        Ok(changed.await? > 0)
     }
 
-    /// Takes the right to renew the login; `false` if another process has it. Without a login, everybody has it.
+    /// Takes the right to renew the login; `None` if another process has it. Without a login, everybody has it.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn lease(&self, row: &LoginRow) -> Result<bool, Trouble> {
-        let leased = self.write(|now| {
+    pub async fn lease(&self, row: &LoginRow) -> Result<Option<LoginLeaseId>, Trouble> {
+        let leased = self.slot.write(async |connection: &mut Connection| {
+            let now = connection.clock();
             let sql = format!(
                 "UPDATE logins SET leased_until_ms = {now} + {LEASE_MS} WHERE tenant = $1 AND email = $2 \
-                 AND server = $3 AND leased_until_ms < {now}"
+                 AND server = $3 AND leased_until_ms < {now} RETURNING leased_until_ms AS value"
             );
-            of(&sql, row)
+            let leased = connection.fetch_optional(of(&sql, row)).await?;
+            leased.map(|leased| leased.get("value")).transpose()
         });
-        Ok(leased.await? > 0 || self.read(row).await?.is_none())
+        Ok(match leased.await? {
+            Some(until_ms) => Some(LoginLeaseId(until_ms)),
+            None => self.read(row).await?.is_none().then_some(LoginLeaseId(NO_LOGIN)),
+        })
     }
 
     /// Gives the right to renew the login back.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn release(&self, row: &LoginRow) -> Result<(), Trouble> {
-        let sql = "UPDATE logins SET leased_until_ms = 0 WHERE tenant = $1 AND email = $2 AND server = $3";
-        self.write(|_| of(sql, row)).await.map(drop)
+    pub async fn release(&self, row: &LoginRow, lease: LoginLeaseId) -> Result<(), Trouble> {
+        let sql = "UPDATE logins SET leased_until_ms = 0 WHERE tenant = $1 AND email = $2 AND server = $3 \
+             AND leased_until_ms = $4";
+        self.write(|_| of(sql, row).bind(lease.0)).await.map(drop)
     }
 
     /// Logins that another key than `key` has encrypted.

@@ -142,8 +142,13 @@ impl PausedCalls {
     ) -> Result<CallToolResponse, RequestError> {
         loop {
             tokio::select! {
+                biased;
                 result = &mut call.work => return result.map(Into::into),
                 Some(open) = call.questions.recv() => {
+                    // The work may have gone on without the answer.
+                    if open.reply.is_closed() {
+                        continue;
+                    }
                     if self.lock().len() < CAPACITY {
                         return self.pause(call, open);
                     }
@@ -175,7 +180,8 @@ impl PausedCalls {
 
     fn take(&self, handle: &str, name: &str, arguments: &JsonObject) -> Result<PausedCall, RequestError> {
         let paused = self.lock().remove(handle).ok_or(RequestError::RequestState(
-            "is unknown or has expired: it is valid once, for five minutes; call again without it",
+            "is unknown or has expired: it is valid once, for five minutes, in the process that gave it; call again \
+             without it",
         ))?;
         if (paused.call.name.as_str(), &paused.call.arguments) != (name, arguments) {
             paused.call.cancel.cancel();

@@ -35,4 +35,4 @@ pub use login_file::LoginState;
 pub use logins::{Logins, of_key, state, state_in_vault, state_of_text};
 pub use logout::{LoggedOut, log_out, revoke_text};
 pub use redirect::RedirectListener;
-pub use vault::{LoginLock, LoginName, LoginVault};
+pub use vault::{LoginLease, LoginName, LoginVault};

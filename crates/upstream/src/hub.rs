@@ -141,13 +141,22 @@ impl Hub {
         self.read_caches(&replacement.new);
         for server in replacement.retired {
             server.shared.set_retired();
-            let closing = inner.closing.clone();
-            inner.retiring.spawn(async move {
-                if closing.run_until_cancelled(server.retire()).await.is_none() {
-                    server.stop().await;
-                }
-            });
+            self.retire_in_background(server);
         }
+    }
+
+    /// Stops a server after its pending calls, or at once when the hub closes.
+    pub(crate) fn retire_in_background(&self, server: Arc<ManagedServer>) {
+        let closing = self.inner.closing.clone();
+        self.inner.retiring.spawn(async move {
+            if closing.run_until_cancelled(server.retire()).await.is_none() {
+                server.stop().await;
+            }
+        });
+    }
+
+    pub(crate) fn stop_in_background(&self, server: Arc<ManagedServer>) {
+        self.inner.retiring.spawn(async move { server.stop().await });
     }
 
     /// Attaches the client that answers requests from servers. Servers that start later use this client. A second

@@ -68,13 +68,13 @@ impl Hub {
             return Ok(server);
         };
         if !self.has_login(user, name, &http).await? {
-            self.end_user(&server, user).await;
+            self.end_user(&server, user);
             return Err(self.needs_login(user, name).await);
         }
         let make = || self.of_user(&server, user, Arc::clone(vault));
         let (own, ended) = server.of_users.get_or_make(user, make);
         if let Some(ended) = ended {
-            tokio::spawn(async move { ended.retire().await });
+            self.retire_in_background(ended);
         }
         Ok(own)
     }
@@ -146,16 +146,17 @@ impl Hub {
             };
             for user in server.of_users.users() {
                 if matches!(self.has_login(&user, name, &http).await, Ok(false)) {
-                    self.end_user(&server, &user).await;
+                    self.end_user(&server, &user);
                 }
             }
         }
     }
 
-    async fn end_user(&self, server: &ManagedServer, user: &Principal) {
+    /// Ends a user's connection in the background: a server that does not answer must not delay the end of others.
+    fn end_user(&self, server: &ManagedServer, user: &Principal) {
         if let Some(ended) = server.of_users.remove(user) {
             ended.shared.wake();
-            ended.stop().await;
+            self.stop_in_background(ended);
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -147,9 +148,8 @@ impl ManagedServer {
 
     /// Stops the server for good.
     pub(crate) async fn stop(&self) {
-        for server in self.of_users.take_all() {
-            Box::pin(server.stop()).await;
-        }
+        let own = self.of_users.take_all();
+        join_all(own.iter().map(|server| server.stop_boxed())).await;
         let (done, stopped) = oneshot::channel();
         if self.take_unstarted().is_some() {
             self.shared.set_phase(Phase::Closed);
@@ -162,9 +162,26 @@ impl ManagedServer {
 
     /// Stops the server for good after its pending calls, because its definition was changed or removed.
     pub(crate) async fn retire(&self) {
-        self.calls.close();
-        self.calls.wait().await;
-        self.stop().await;
+        let own = self.of_users.take_all();
+        let users = join_all(own.iter().map(|server| {
+            server.shared.set_retired();
+            server.retire_boxed()
+        }));
+        let common = async {
+            self.calls.close();
+            self.calls.wait().await;
+            self.stop().await;
+        };
+        tokio::join!(users, common);
+    }
+
+    /// Boxed, because a definition stops the servers of its users.
+    fn stop_boxed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.stop())
+    }
+
+    fn retire_boxed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.retire())
     }
 
     /// The server's state, for display.

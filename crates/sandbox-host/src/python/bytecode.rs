@@ -86,16 +86,10 @@ impl<'a> Bytecode<'a> {
         };
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
         remove_oldest(parent);
-        let unfinished = parent.join(format!(".new-{}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&unfinished)?;
-        let made = self
-            .write_sources(&unfinished)
-            .and_then(|()| self.run_compiler(&unfinished))
-            .and_then(|()| fs::rename(&unfinished, &self.directory));
-        if made.is_err() {
-            let _ = fs::remove_dir_all(&unfinished);
-        }
-        made
+        let unfinished = tempfile::Builder::new().prefix(".new-").tempdir_in(parent)?;
+        self.write_sources(unfinished.path())?;
+        self.run_compiler(unfinished.path())?;
+        fs::rename(unfinished.keep(), &self.directory)
     }
 
     fn write_sources(&self, directory: &Path) -> io::Result<()> {

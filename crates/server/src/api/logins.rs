@@ -108,8 +108,10 @@ impl GatewayApi {
                 Call the tool again for a new link.";
             return Ok(LoginPage::told(400, why));
         };
+        let (begun, taken) = begun;
         let row = &begun.row;
-        let (http, own, redirect) = self.login_at(row)?;
+        let (http, _, redirect) = self.login_at(row)?;
+        let own = Logins::in_vault(&row.user, Arc::new(self.parts.logins.of_begun(&taken)));
         let request = LoginRequest {
             name: &row.server,
             http: &http,
@@ -130,8 +132,8 @@ impl GatewayApi {
         Ok(LoginPage::told(200, &done))
     }
 
-    /// The login that this browser began, used up. Another browser's visit leaves it as it is.
-    async fn begun_by(&self, visit: &LoginVisit<'_>) -> Result<Option<BegunLogin>, String> {
+    /// The login that this browser began, used up, and its new hash. Another browser's visit leaves it as it is.
+    async fn begun_by(&self, visit: &LoginVisit<'_>) -> Result<Option<(BegunLogin, String)>, String> {
         let mut pairs = url::form_urlencoded::parse(visit.query.as_bytes());
         let state = pairs.find(|(name, _)| name == "state");
         let (Some((_, state)), Some(cookie)) = (state, visit.cookie) else {
@@ -144,8 +146,10 @@ impl GatewayApi {
         let Some(begun) = found.filter(is_same) else {
             return Ok(None);
         };
-        let taken = table.take_begun(&state).await;
-        Ok(taken.map_err(|trouble| trouble.to_string())?.then_some(begun))
+        let new_hash = hash(&random_text()?);
+        let taken = table.take_begun(&state, &new_hash).await;
+        let is_taken = taken.map_err(|trouble| trouble.to_string())?;
+        Ok(is_taken.then_some((begun, new_hash)))
     }
 
     /// The definition, the user's logins, and the address of the callback.

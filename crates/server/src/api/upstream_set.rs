@@ -15,7 +15,7 @@ use store::UpstreamServers;
 use store::upstream_servers::{UpstreamServerError, UpstreamServerList};
 use tokio::sync::Mutex;
 use types::{Ownership, UpstreamServer, Visibility};
-use upstream::{Hub, ServerConfig};
+use upstream::{Hub, ServerConfig, ServerOwner};
 
 use crate::host::Host;
 
@@ -145,9 +145,11 @@ impl UpstreamSet {
     /// S0-82: the servers that exist for this caller, and as whom the caller sees them.
     pub(super) fn visible_to(&self, identity: &Identity, hub: &Hub) -> VisibleServers {
         let seen = self.seen_by(identity);
-        match hub.servers_with_user_logins().is_empty() {
-            true => seen,
-            false => VisibleServers::OfUser(identity.principal().clone(), Box::new(seen)),
+        // Servers of others must not change this caller's view, and with it the caller's sessions.
+        let mut own = hub.servers_with_user_logins().into_iter();
+        match own.any(|server| is_seen(identity, hub.owner(&server))) {
+            true => VisibleServers::OfUser(identity.principal().clone(), Box::new(seen)),
+            false => seen,
         }
     }
 
@@ -164,6 +166,14 @@ impl UpstreamSet {
             tenant: identity.principal().tenant().clone(),
             others: others.collect(),
         }
+    }
+}
+
+fn is_seen(identity: &Identity, owner: ServerOwner) -> bool {
+    match owner {
+        ServerOwner::Operator => true,
+        ServerOwner::User(ownership) => identity.may_see(&owned(&ownership)),
+        ServerOwner::Unknown => false,
     }
 }
 

@@ -72,14 +72,15 @@ pub(super) async fn change(
         "UPDATE users SET role = coalesce($3, role), disabled_ms = {disabled} \
          WHERE tenant = $1 AND email = $2 RETURNING *"
     );
+    let changed = of(sql, user).bind(change.role.map(Role::name));
+    let Some(row) = connection.fetch_optional(changed).await? else {
+        return Err(AccountError::unknown(AccountKind::User, user.user()).into());
+    };
+    // Comes second: on Postgres the change waits for transactions that store a login of this user.
     if change.disabled == Some(true) {
         logins::end(connection, user).await?;
     }
-    let changed = of(sql, user).bind(change.role.map(Role::name));
-    match connection.fetch_optional(changed).await? {
-        Some(row) => Ok(read(&row)?),
-        None => Err(AccountError::unknown(AccountKind::User, user.user()).into()),
-    }
+    Ok(read(&row)?)
 }
 
 pub(super) async fn delete(connection: &mut Connection, user: &Principal) -> Result<bool, AccountFault> {

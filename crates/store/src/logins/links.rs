@@ -102,12 +102,17 @@ impl UserLogins {
         found.await
     }
 
-    /// Uses up a login under way; `false` if somebody else did before.
+    /// Gives a login under way another hash, so that nobody else finishes it; `false` if somebody else did before. The
+    /// row stays until the login is stored, so that an end of the user's logins ends this one, too.
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub async fn take_begun(&self, hash: &str) -> Result<bool, Trouble> {
-        let taken = self.write(|_| Statement::new("DELETE FROM pending_logins WHERE hash = $1").bind(hash));
+    pub async fn take_begun(&self, hash: &str, new_hash: &str) -> Result<bool, Trouble> {
+        let taken = self.write(|now| {
+            let sql =
+                format!("UPDATE pending_logins SET hash = $2, until_ms = {now} + {LINK_MS} WHERE hash = $1");
+            Statement::new(sql).bind(hash).bind(new_hash)
+        });
         Ok(taken.await? > 0)
     }
 }

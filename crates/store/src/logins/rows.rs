@@ -8,6 +8,40 @@ use crate::connection::{Connection, SqlRow};
 /// Everything that lets a user log in or be logged in.
 pub(crate) const LOGIN_TABLES: [&str; 3] = ["logins", "login_links", "pending_logins"];
 
+/// Stores a login in place of an earlier one, and uses up the one under way; the number of stored rows.
+pub(super) async fn insert(
+    connection: &mut Connection,
+    row: &LoginRow,
+    sealed: &str,
+    begun: Option<&str>,
+) -> Result<u64, sqlx::Error> {
+    if let Some(hash) = begun {
+        let sql = "DELETE FROM pending_logins WHERE tenant = $1 AND email = $2 AND server = $3 AND hash = $4";
+        if connection.execute(of(sql, row).bind(hash)).await? == 0 {
+            return Ok(0);
+        }
+    }
+    // Whoever disables the user meanwhile waits, and then finds the login.
+    let lock = match connection.is_postgres() {
+        true => " FOR SHARE",
+        false => "",
+    };
+    let sql = format!(
+        "SELECT 1 AS value FROM users WHERE tenant = $1 AND email = $2 AND disabled_ms IS NULL{lock}"
+    );
+    let user = crate::accounts::of(sql, &row.user);
+    if connection.fetch_optional(user).await?.is_none() {
+        return Ok(0);
+    }
+    let now = connection.clock();
+    let sql = format!(
+        "INSERT INTO logins (tenant, email, server, sealed, updated_ms, leased_until_ms) \
+         VALUES ($1, $2, $3, $4, {now}, 0) ON CONFLICT (tenant, email, server) \
+         DO UPDATE SET sealed = excluded.sealed, updated_ms = excluded.updated_ms, leased_until_ms = 0"
+    );
+    connection.execute(of(&sql, row).bind(sealed)).await
+}
+
 /// Ends all logins of a user, also those under way.
 pub(crate) async fn end(connection: &mut Connection, user: &Principal) -> Result<(), sqlx::Error> {
     for table in LOGIN_TABLES {

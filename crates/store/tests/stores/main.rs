@@ -4,6 +4,7 @@ mod accounts;
 mod attempts;
 mod audit;
 mod cpu_debts;
+mod logins;
 mod places;
 mod rate_windows;
 mod records;

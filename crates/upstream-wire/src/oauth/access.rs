@@ -6,11 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use reqwest::Url;
+use tokio::sync::Mutex;
 
 use super::fetch::Fetch;
 use super::login_file::{Login, StoredLogin, Tokens};
-use super::login_home::LoginHome;
+use super::login_home::{LoginHome, LoginLock};
 use super::logins::Logins;
+use super::logout;
 use super::token::{self, TokenError};
 use crate::notifications::Notifications;
 
@@ -34,6 +36,8 @@ struct SharedLogin {
     server: String,
     fetch: Fetch,
     notifications: Arc<Notifications>,
+    /// Held by the only task of this connection that asks for the lock.
+    turn: Mutex<()>,
 }
 
 impl AccessTokens {
@@ -50,6 +54,7 @@ impl AccessTokens {
                 server: address.to_owned(),
                 fetch: Fetch::new(url),
                 notifications,
+                turn: Mutex::default(),
             }),
         }
     }
@@ -79,6 +84,22 @@ impl AccessTokens {
     pub(crate) async fn replace(&self, refused: &str) -> Result<Option<String>, AccessError> {
         let renewed = self.renew(Stale::Refused(refused.to_owned())).await?;
         Ok(renewed.filter(|token| token != refused))
+    }
+
+    /// Ends a user's login whose renewed token the server has refused, too, so that its user gets a link. For a login of
+    /// a file nothing happens: the error names the command.
+    pub(crate) async fn end(&self, refused: &str) -> Result<(), AccessError> {
+        if !self.shared.home.is_required() {
+            return Ok(());
+        }
+        let (shared, refused) = (Arc::clone(&self.shared), refused.to_owned());
+        let ended = tokio::spawn(async move { shared.end(&refused).await }).await;
+        ended.unwrap_or_else(|_panic| Err(AccessError::Transient("it could not be ended".to_owned())))
+    }
+
+    /// Whether a person logs in by a link, not by a command.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.shared.home.is_required()
     }
 
     /// Renews the login, unless another task or process already has. The renewal continues if its caller is
@@ -131,9 +152,8 @@ impl SharedLogin {
     }
 
     async fn renew(&self, stale: &Stale) -> Result<Option<String>, AccessError> {
-        let lock = self.home.lock().await;
-        let _lock =
-            lock.map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))?;
+        let _turn = self.turn.lock().await;
+        let lock = self.lock().await?;
         let Some(mut login) = self.read().await? else {
             return Ok(None);
         };
@@ -148,7 +168,7 @@ impl SharedLogin {
             let is_refused = self.home.is_required() && matches!(stale, Stale::Refused(_));
             if is_refused {
                 login.tokens = None;
-                self.write(login).await;
+                self.write(&lock, login).await;
                 return Err(ended());
             }
             return if tokens.is_expired() {
@@ -167,12 +187,14 @@ impl SharedLogin {
                 let access = granted.tokens.access.clone();
                 login.scopes = granted.scopes.unwrap_or(login.scopes);
                 login.tokens = Some(granted.tokens);
-                self.write(login).await;
-                Ok(Some(access))
+                match self.write(&lock, login.clone()).await {
+                    true => Ok(Some(access)),
+                    false => self.give_up(login).await,
+                }
             }
             Err(TokenError::Ended(why)) => {
                 login.tokens = None;
-                self.write(login).await;
+                self.write(&lock, login).await;
                 Err(AccessError::Ended(secrets.hide(&format!(
                     "its login has ended, because it could not be renewed ({why})"
                 ))))
@@ -183,11 +205,48 @@ impl SharedLogin {
         }
     }
 
-    async fn write(&self, login: Login) {
-        if let Err(error) = self.home.update(login).await {
-            let warning = format!("its renewed login could not be saved: {error}");
-            tracing::warn!("{warning}");
-            self.notifications.warn(warning);
+    async fn end(&self, refused: &str) -> Result<(), AccessError> {
+        let _turn = self.turn.lock().await;
+        let lock = self.lock().await?;
+        let Some(mut login) = self.read().await? else {
+            return Ok(());
+        };
+        if login
+            .tokens
+            .as_ref()
+            .is_some_and(|tokens| tokens.access == refused)
+        {
+            login.tokens = None;
+            self.write(&lock, login).await;
+        }
+        Ok(())
+    }
+
+    async fn lock(&self) -> Result<LoginLock, AccessError> {
+        let lock = self.home.lock().await;
+        lock.map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))
+    }
+
+    /// Revokes what the authorization server gave for a login that has ended meanwhile. Another login may have taken its
+    /// place.
+    async fn give_up(&self, renewed: Login) -> Result<Option<String>, AccessError> {
+        if let Err(why) = logout::revoke(&renewed).await {
+            tracing::warn!(server = %self.server, "the new tokens of an ended login were not revoked: {why}");
+        }
+        let other = self.read().await?.and_then(|login| login.tokens);
+        other.map_or_else(|| Err(ended()), |tokens| Ok(Some(tokens.access)))
+    }
+
+    /// Stores a renewed login; `false` if the login has ended or was replaced meanwhile.
+    async fn write(&self, lock: &LoginLock, login: Login) -> bool {
+        match lock.update(login).await {
+            Ok(is_stored) => is_stored,
+            Err(error) => {
+                let warning = format!("its renewed login could not be saved: {error}");
+                tracing::warn!("{warning}");
+                self.notifications.warn(warning);
+                true
+            }
         }
     }
 }

@@ -5,13 +5,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::login_file::{Login, LoginFile, StoredLogin, document, read_document};
-use super::vault::{LoginLock, LoginName, LoginVault};
+use super::vault::{LoginLease, LoginName, LoginVault};
 
 /// The place of one login. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) enum LoginHome {
     File(LoginFile),
     Vault(Arc<dyn LoginVault>, LoginName),
+}
+
+/// Keeps other tasks and processes from renewing a login, until it is dropped.
+pub(crate) enum LoginLock {
+    File {
+        file: LoginFile,
+        _lock: Box<dyn Send + Sync>,
+    },
+    Vault(Box<dyn LoginLease>),
+}
+
+impl LoginLock {
+    /// Stores the renewed login; `false` if the login has ended or was replaced meanwhile.
+    pub(crate) async fn update(&self, login: Login) -> io::Result<bool> {
+        match self {
+            LoginLock::File { file, .. } => file.blocking(|file| file.write(login)).await.map(|()| true),
+            LoginLock::Vault(lease) => lease.update(document(login)?).await.map_err(io::Error::other),
+        }
+    }
 }
 
 impl LoginHome {
@@ -30,8 +49,17 @@ impl LoginHome {
 
     pub(crate) async fn lock(&self) -> io::Result<LoginLock> {
         match self {
-            LoginHome::File(file) => Ok(Box::new(file.blocking(|file| file.lock()).await?)),
-            LoginHome::Vault(vault, name) => vault.lock(name).await.map_err(io::Error::other),
+            LoginHome::File(file) => {
+                let _lock = Box::new(file.blocking(|file| file.lock()).await?);
+                Ok(LoginLock::File {
+                    file: file.clone(),
+                    _lock,
+                })
+            }
+            LoginHome::Vault(vault, name) => {
+                let lease = vault.lock(name).await.map_err(io::Error::other)?;
+                Ok(LoginLock::Vault(lease))
+            }
         }
     }
 
@@ -41,17 +69,6 @@ impl LoginHome {
             LoginHome::File(file) => file.blocking(|file| file.write(login)).await,
             LoginHome::Vault(vault, name) => vault
                 .insert(name, document(login)?)
-                .await
-                .map_err(io::Error::other),
-        }
-    }
-
-    /// Stores a renewed login.
-    pub(crate) async fn update(&self, login: Login) -> io::Result<()> {
-        match self {
-            LoginHome::File(file) => file.blocking(|file| file.write(login)).await,
-            LoginHome::Vault(vault, name) => vault
-                .update(name, document(login)?)
                 .await
                 .map_err(io::Error::other),
         }

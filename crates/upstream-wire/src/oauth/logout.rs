@@ -48,7 +48,7 @@ pub async fn revoke_text(text: &str) -> LoggedOut {
     }
 }
 
-async fn revoke(login: &Login) -> Result<LoggedOut, String> {
+pub(super) async fn revoke(login: &Login) -> Result<LoggedOut, String> {
     match &login.revocation_endpoint {
         Some(endpoint) if login.tokens.is_some() => {
             let server = address::parse(&login.server).map_err(|error| error.to_string())?;

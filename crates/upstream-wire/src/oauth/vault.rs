@@ -14,22 +14,23 @@ pub struct LoginName {
     pub server: String,
 }
 
-/// Holds a login's lock until it is dropped.
-pub type LoginLock = Box<dyn Send + Sync>;
+/// The right to renew one login, until it is dropped.
+pub trait LoginLease: Send + Sync {
+    /// Changes the login; `false` if it is gone or was replaced since the lease began. So a renewal never brings a
+    /// revoked login back, and never overwrites a newer one.
+    fn update(&self, login: String) -> BoxFuture<'_, Result<bool, String>>;
+}
 
 /// Stores logins as texts, which hold secrets. Errors are for people and hold none.
 pub trait LoginVault: fmt::Debug + Send + Sync {
     /// Keeps other tasks and processes from renewing the login.
-    fn lock<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<LoginLock, String>>;
+    fn lock<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<Box<dyn LoginLease>, String>>;
 
     /// The login; `None` without one.
     fn read<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<Option<String>, String>>;
 
     /// Stores a new login in place of an earlier one.
     fn insert<'a>(&'a self, name: &'a LoginName, login: String) -> BoxFuture<'a, Result<(), String>>;
-
-    /// Changes a login that still exists, so that a renewal does not bring a revoked login back.
-    fn update<'a>(&'a self, name: &'a LoginName, login: String) -> BoxFuture<'a, Result<(), String>>;
 
     /// A new address at which the principal's browser begins the login.
     fn link<'a>(&'a self, name: &'a LoginName) -> BoxFuture<'a, Result<String, String>>;

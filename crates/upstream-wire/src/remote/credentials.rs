@@ -60,6 +60,19 @@ impl Credentials {
         with_login(headers, token)
     }
 
+    /// Ends the login with which the server has refused these credentials although they are renewed.
+    pub(super) async fn end(&self, refused: &RequestCredentials) -> Result<(), RemoteError> {
+        match (&self.login, &refused.login) {
+            (Some(login), Some(token)) => Ok(login.end(token).await?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the login is that of a user who logs in by a link.
+    pub(super) fn are_of_user(&self) -> bool {
+        self.login.as_ref().is_some_and(AccessTokens::is_of_user)
+    }
+
     /// New headers after the server refused these credentials; `None` if there are no others.
     pub(super) async fn renewed(
         &self,

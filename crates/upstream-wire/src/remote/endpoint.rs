@@ -264,7 +264,13 @@ impl Endpoint {
         }
         let renewed = self.credentials.renewed(&credentials).await;
         match renewed.map_err(|error| self.with_login_command(error))? {
-            Some(renewed) => self.follow(&method, url, with(&renewed), &body).await,
+            Some(renewed) => {
+                let response = self.follow(&method, url, with(&renewed), &body).await?;
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    self.credentials.end(&renewed).await?;
+                }
+                Ok(response)
+            }
             None => Ok(response),
         }
     }
@@ -276,10 +282,12 @@ impl Endpoint {
 
     fn with_login_command(&self, error: RemoteError) -> RemoteError {
         match error {
-            RemoteError::LoginRequired(cause) => RemoteError::LoginRequired(format!(
-                "{cause}; log in again with `{}`",
-                self.login_command(None)
-            )),
+            RemoteError::LoginRequired(cause) if !self.credentials.are_of_user() => {
+                RemoteError::LoginRequired(format!(
+                    "{cause}; log in again with `{}`",
+                    self.login_command(None)
+                ))
+            }
             other => other,
         }
     }

@@ -172,6 +172,9 @@ fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> RemoteError {
     let why = why
         .map(|why| format!(": {}", one_line(&why, MAX_SHOWN)))
         .unwrap_or_default();
+    if endpoint.credentials.are_of_user() {
+        return RemoteError::LoginRequired(format!("it does not accept its user's login (HTTP 401{why})"));
+    }
     let login = endpoint.login_command(None);
     if endpoint.credentials.has_login() {
         let cause = format!("it does not accept the login (HTTP 401{why}); log in again with `{login}`");
@@ -189,6 +192,9 @@ fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> RemoteError {
 
 fn forbidden(endpoint: &Endpoint, headers: &HeaderMap, text: &str) -> String {
     match challenge_parameter(headers, "scope").map(|scope| one_line(&scope, MAX_SHOWN)) {
+        Some(scope) if endpoint.credentials.are_of_user() => {
+            format!("its user's login does not allow this (HTTP 403); it needs the scope '{scope}'")
+        }
         Some(scope) if endpoint.credentials.has_login() => format!(
             "the login does not allow this (HTTP 403): it needs the scope '{scope}'; `{}` asks for it",
             endpoint.login_command(Some(&scope))

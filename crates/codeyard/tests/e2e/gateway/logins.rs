@@ -11,6 +11,7 @@ use serde_json::json;
 
 use self::yard::LoginYard;
 use super::actors::{ADMIN, ALICE, BOB};
+use super::running::{Gateway, until};
 
 #[tokio::test]
 async fn each_call_carries_its_own_users_identity() {
@@ -39,6 +40,21 @@ async fn a_user_without_a_login_gets_a_link_and_no_others_tools() {
     assert!(!found.contains("add"), "{found}");
     let found = yard.found(&ALICE).await;
     assert!(found.contains("add"), "{found}");
+}
+
+#[tokio::test]
+async fn a_server_of_another_team_ends_nobodys_session() {
+    let gateway = Gateway::with_stub().await;
+    let id = gateway.cs_a(&json!({})).await;
+    gateway.check((&ALICE, &id), "kept = 1", "").await;
+    let far = json!({"name": "far", "url": "https://far.example/mcp", "login": "user", "team_id": "team-b"});
+    gateway.ask(&BOB, "POST /upstreams", far, 201).await;
+    until("the server is used", async || {
+        let listed = gateway.get(&ADMIN, "/upstreams").await;
+        listed.to_string().contains("far.example").then_some(())
+    })
+    .await;
+    gateway.check((&ALICE, &id), "print(kept)", "1\n").await;
 }
 
 #[tokio::test]

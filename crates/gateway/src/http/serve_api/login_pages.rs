@@ -12,7 +12,7 @@ use rest::RestError;
 
 use super::refusal::{self, ApiRefusal};
 use super::serving::ApiService;
-use super::sign_out::read_form;
+use super::sign_out::{TIMEOUT, permit, read_form};
 use crate::http::api::ApiReply;
 use crate::http::login_page::{LoginPage, LoginVisit, LoginWay};
 
@@ -40,6 +40,8 @@ impl ApiService {
             LoginWay::Begin => token(head, body).await?,
             LoginWay::Show | LoginWay::Callback => String::new(),
         };
+        let busy = "too many browsers log in at once; reload the page";
+        let _permit = permit(&self.login_pages, TIMEOUT, busy).await?;
         let visit = LoginVisit {
             way,
             secret,

@@ -40,6 +40,9 @@ const RESTART: Duration = Duration::from_secs(2);
 /// Issuers' reports that are processed at the same time.
 const SIGN_OUTS: usize = 4;
 
+/// Pages of logins that are answered at the same time. They need no token, and their database serves calls too.
+const LOGIN_PAGES: usize = 32;
+
 /// State for every request of the address.
 pub(super) struct ApiService {
     pub(super) api: Arc<dyn Api>,
@@ -51,6 +54,7 @@ pub(super) struct ApiService {
     pub(super) recheck_every: Duration,
     /// Permits for reports of issuers.
     pub(super) sign_outs: Semaphore,
+    pub(super) login_pages: Semaphore,
     /// Triggered at shutdown: new requests are refused, standing streams end.
     pub(super) draining: CancellationToken,
 }
@@ -130,6 +134,7 @@ impl ApiService {
             token_turns: TokenTurns::default(),
             recheck_every,
             sign_outs: Semaphore::new(SIGN_OUTS),
+            login_pages: Semaphore::new(LOGIN_PAGES),
             draining: CancellationToken::new(),
         })
     }

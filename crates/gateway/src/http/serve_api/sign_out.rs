@@ -19,10 +19,12 @@ use crate::http::era;
 const MAX_FORM: usize = 32 * 1024;
 
 /// For the body to arrive, and again for a permit.
-const TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `Retry-After` while no permit is free.
 const BUSY: Duration = Duration::from_secs(5);
+
+const SENT_AGAIN: &str = "too many sign-outs arrive at once; send the report again";
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -34,7 +36,7 @@ impl ApiService {
         let mut fields = url::form_urlencoded::parse(&form);
         let token = fields.find(|(name, _)| name == "logout_token");
         let (_, token) = token.ok_or_else(|| wrong("the form has no field `logout_token`"))?;
-        let permit = permit(&self.sign_outs, TIMEOUT).await?;
+        let permit = permit(&self.sign_outs, TIMEOUT, SENT_AGAIN).await?;
         let ended = self.api.sign_out(&token).await;
         drop(permit);
         ended?;
@@ -66,19 +68,19 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RestError> {
     Ok(bytes)
 }
 
-/// Waits for a permit, for a limited time.
-async fn permit(permits: &Semaphore, wait: Duration) -> Result<SemaphorePermit<'_>, RestError> {
+/// Waits for a permit, for a limited time; without one, says what is busy and what to do.
+pub(super) async fn permit<'p>(
+    permits: &'p Semaphore,
+    wait: Duration,
+    busy: &str,
+) -> Result<SemaphorePermit<'p>, RestError> {
     match tokio::time::timeout(wait, permits.acquire()).await {
         Ok(Ok(permit)) => Ok(permit),
         // The semaphore is never closed.
-        Ok(Err(_)) | Err(_) => Err(busy()),
-    }
-}
-
-fn busy() -> RestError {
-    RestError::Unavailable {
-        message: "too many sign-outs arrive at once; send the report again".to_owned(),
-        retry_after: BUSY,
+        Ok(Err(_)) | Err(_) => Err(RestError::Unavailable {
+            message: busy.to_owned(),
+            retry_after: BUSY,
+        }),
     }
 }
 
@@ -94,13 +96,14 @@ mod tests {
     async fn without_a_free_permit_the_issuer_is_asked_to_try_again() {
         let permits = Semaphore::new(1);
         let wait = Duration::from_millis(10);
-        let held = permit(&permits, wait).await.expect("a free permit");
-        let refused = permit(&permits, wait).await.map(drop);
-        assert_eq!(refused, Err(busy()));
-        let response = ApiRefusal::from(busy()).into_response();
+        let held = permit(&permits, wait, SENT_AGAIN).await.expect("a free permit");
+        let refused = permit(&permits, wait, SENT_AGAIN).await.map(drop);
+        let refused = refused.expect_err("no free permit");
+        assert_eq!(refused.to_string(), SENT_AGAIN);
+        let response = ApiRefusal::from(refused).into_response();
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()["retry-after"], "5");
         drop(held);
-        assert!(permit(&permits, wait).await.is_ok());
+        assert!(permit(&permits, wait, SENT_AGAIN).await.is_ok());
     }
 }

@@ -56,6 +56,23 @@ async fn an_expired_login_is_renewed_and_a_failed_renewal_asks_for_a_login() {
 }
 
 #[tokio::test]
+async fn a_renewed_login_that_the_server_refuses_asks_for_a_login() {
+    let yard = LoginYard::start().await;
+    yard.logged_in(&ALICE).await;
+    yard.works(&ALICE).await;
+    yard.guarded
+        .set(json!({"audience": "https://elsewhere.example"}))
+        .await
+        .unwrap();
+    yard.link(&ALICE).await;
+    let logins = yard.gateway.get(&ALICE, "/logins").await;
+    assert_eq!(logins[0]["state"], "needs_login", "{logins}");
+    yard.guarded.set(json!({"audience": null})).await.unwrap();
+    yard.logged_in(&ALICE).await;
+    yard.works(&ALICE).await;
+}
+
+#[tokio::test]
 async fn two_gateways_on_postgres_share_logins_and_renew_once() {
     let postgres = PostgresServer::start().unwrap();
     let (url, data) = (postgres.make("gateway").unwrap(), tempfile::tempdir().unwrap());

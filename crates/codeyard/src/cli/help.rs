@@ -21,7 +21,10 @@ pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Start", &["demo", "import", "install", "mcp", "doctor"]),
     ("Use", &["run", "call", "tools", "task", "runs"]),
     ("Servers", &["servers", "login", "logout", "trust", "config"]),
-    ("Many users", &["serve", "token", "user", "team", "audit", "keys"]),
+    (
+        "Many users",
+        &["serve", "token", "user", "team", "logins", "audit", "keys"],
+    ),
     ("Look", &["ps", "top", "advise", "saved", "records", "workspace"]),
     (
         "More",

@@ -73,6 +73,10 @@ fn c014_without_a_token_only_routes_without_user_data_are_open() {
         "/.well-known/oauth-protected-resource/servers/{id}/mcp",
         "/.well-known/oauth-protected-resource/servers/{id}/sse",
         "/sign-on/logout",
+        // Secrets of 256 bits and the user's token in a form decide.
+        "/logins/link/{secret}",
+        "/logins/link/{secret}",
+        "/logins/callback",
     ];
     assert_eq!(open, expected);
     assert_eq!(Route::ListServers.admit(None), Err(RouteRefusal::NoToken));
@@ -134,6 +138,8 @@ fn every_route_that_changes_something_is_an_audited_act_or_only_uses_a_server() 
         Route::SseMessage,
         Route::TestUpstream,
         Route::ReplayRun,
+        // The row is written when the login is stored.
+        Route::LoginStart,
     ];
     let mut actions = BTreeSet::new();
     for route in Route::ALL {

@@ -489,6 +489,9 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     place.change("ALTER TABLE runs DROP COLUMN execution").await;
     place.change("DROP TABLE recordings").await;
     for table in sign_ons::TABLES.into_iter().chain([
+        "logins",
+        "login_links",
+        "pending_logins",
         "sink_positions",
         "sinks",
         "leased_sessions",

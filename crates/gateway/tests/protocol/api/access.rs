@@ -38,10 +38,12 @@ async fn every_route_asks_for_its_token_and_its_permission() {
     gateway.api.metrics.add_permits(1);
     for route in Route::ALL {
         if route.access() == RouteAccess::Anyone {
-            // Without an issuer, nothing answers for one, and a report without a token is refused.
+            // Without an issuer, nothing answers for one. No login is under way. A report without a token is refused, and
+            // so is a form that no browser sends.
             let expected = match route {
                 Route::ResourceMetadata | Route::McpResourceMetadata | Route::SseResourceMetadata => 404,
-                Route::BackChannelLogout => 400,
+                Route::LoginLink | Route::LoginCallback => 404,
+                Route::BackChannelLogout | Route::LoginStart => 400,
                 _ => 200,
             };
             assert_eq!(gateway.send(ask(*route)).await.status, expected, "{route}");

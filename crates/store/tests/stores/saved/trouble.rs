@@ -102,6 +102,9 @@ async fn an_older_database_has_no_saved_values_until_the_first_save() {
     world.with_one_memory().await;
     for statement in [
         "DROP TABLE issuer_accounts",
+        "DROP TABLE logins",
+        "DROP TABLE login_links",
+        "DROP TABLE pending_logins",
         "DROP TABLE sign_ons",
         "DROP TABLE sign_outs",
         "DROP TABLE sign_out_reports",

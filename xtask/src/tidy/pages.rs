@@ -3,7 +3,7 @@
 use super::file::{File, Problem};
 
 /// Words of one page.
-const PAGE_WORDS: usize = 3_000;
+const PAGE_WORDS: usize = 3_050;
 /// Pages and words for users and operators: 16 pages, and one for each feature that came later.
 const USER_PAGES: usize = 23;
 const USER_WORDS: usize = 26_800;
@@ -110,8 +110,8 @@ mod tests {
             ["SECURITY.md:1: a table's cell of 31 words; at most 30 are allowed"]
         );
         assert_eq!(
-            found("docs/a.md", &"word\n".repeat(3_001)),
-            ["docs/a.md:1: 3001 words; at most 3000 are allowed"]
+            found("docs/a.md", &"word\n".repeat(3_051)),
+            ["docs/a.md:1: 3051 words; at most 3050 are allowed"]
         );
         assert_eq!(
             found("README.md", &"\n".repeat(121)),

@@ -12,7 +12,7 @@ use store::{Accounts, Database};
 use types::{Principal, TeamId, TenantId};
 
 use crate::places::{Place, actor, in_each};
-use crate::sign_ons;
+use crate::{logins, sign_ons};
 
 const ALL: AccountPage<'_> = AccountPage {
     after: None,
@@ -488,10 +488,7 @@ async fn of_an_older_codeyard(place: &Place) -> Database {
     place.change("ALTER TABLE processes DROP COLUMN records").await;
     place.change("ALTER TABLE runs DROP COLUMN execution").await;
     place.change("DROP TABLE recordings").await;
-    for table in sign_ons::TABLES.into_iter().chain([
-        "logins",
-        "login_links",
-        "pending_logins",
+    for table in logins::TABLES.into_iter().chain(sign_ons::TABLES).chain([
         "sink_positions",
         "sinks",
         "leased_sessions",

@@ -8,6 +8,9 @@ use types::{Principal, TenantId};
 
 use crate::places::{Place, actor, in_each};
 
+/// What an older database lacks.
+pub const TABLES: [&str; 3] = ["logins", "login_links", "pending_logins"];
+
 fn row(name: &str) -> LoginRow {
     LoginRow {
         user: identity::user(&TenantId::new("acme"), &format!("{name}@example.com")).expect("a user"),

@@ -39,7 +39,7 @@ const STARTS: usize = 3;
 /// Length of one burst.
 const BURST: Duration = Duration::from_millis(1000);
 const WARM: Duration = Duration::from_millis(300);
-/// A user may have 256 requests open at once, so clients are of several users.
+/// Users of the clients. The gateway limits each user to 256 open requests.
 const USERS: usize = 8;
 
 /// A gateway under load.
@@ -164,7 +164,7 @@ fn direct_targets(servers: &UpstreamProcess, upstreams: usize) -> Vec<LoadTarget
 // === impl LoadedRival ===
 
 impl LoadedRival {
-    /// Starts the gateway some times, and leaves it running with all clients connected.
+    /// Starts the gateway several times, and leaves it running with all clients connected.
     async fn open(mut rival: GatewayRival) -> Result<LoadedRival> {
         let mut footprint = Footprint::default();
         for _ in 0..STARTS {

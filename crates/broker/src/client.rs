@@ -8,7 +8,7 @@ use sandbox::BoxFuture;
 use tokio::sync::{Mutex, watch};
 use types::Activity;
 
-/// Where a run reports its activity, and whom its calls may ask. By default nobody listens.
+/// Receives a run's activity and its questions. The default receives neither.
 #[derive(Debug, Clone, Default)]
 pub struct RunClient {
     /// Receives the activity, if the client wants progress.
@@ -22,31 +22,31 @@ pub trait Person: Debug + Send + Sync {
     /// Asks the person to open a link; resolves with the answer. The caller limits the wait.
     fn ask<'a>(&'a self, question: &'a LinkQuestion) -> BoxFuture<'a, PersonAnswer>;
 
-    /// Tells the client that what the link was for is done.
+    /// Tells the client that the person has finished at the link.
     fn done<'a>(&'a self, question: &'a LinkQuestion) -> BoxFuture<'a, ()>;
 }
 
 /// A link that a person is asked to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkQuestion {
-    /// Differs from the id of every other question.
+    /// Unique among questions.
     pub id: String,
-    /// Says what the link is for.
+    /// The purpose of the link, for the person.
     pub message: String,
-    /// The link.
+    /// The link to open.
     pub url: String,
 }
 
-/// What the person answers.
+/// The person's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PersonAnswer {
-    /// Opens the link. What it is for may take a while.
+    /// The person agreed to open the link, and may still be busy there.
     Agreed,
-    /// Declines, or cannot be asked.
+    /// The person declined, or the client could not ask.
     Declined,
 }
 
-/// The person behind one run, who gets one question at a time, and one about each server.
+/// The person behind one run. Receives one question at a time, and at most one for each server.
 #[derive(Debug)]
 pub struct RunPerson {
     pub(crate) person: Arc<dyn Person>,

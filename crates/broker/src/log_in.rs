@@ -14,13 +14,13 @@ use crate::scope::RunScope;
 
 /// Longest wait for one login.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
-/// Longest time in which the client is told that the login is done.
+/// Time limit for notifying the client of a finished login.
 const TELLING: Duration = Duration::from_secs(2);
 
 impl Core {
     /// Asks the person behind the client to log in, if the server takes each user's own login and this user has none.
-    /// The clock of the run stands still meanwhile. If the person declines or takes too long, the call goes on and fails
-    /// with the link.
+    /// Stops the run's clock during the wait. If the person declines or takes too long, the call goes on and fails with
+    /// the link.
     pub(crate) async fn log_in(
         &self,
         principal: &Principal,

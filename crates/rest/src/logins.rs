@@ -45,7 +45,7 @@ impl LoginView {
 /// Whether calls can use a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginUse {
-    /// They can, or find out.
+    /// Calls can use the login, as far as the gateway knows.
     Valid,
     /// Its user has to log in again.
     NeedsLogin,

@@ -1,14 +1,15 @@
-//! The limit on a session's processes and threads, where the host counts them.
+//! The limit on a session's processes and threads, for modes in which the host counts them.
 //!
-//! The cleanup after a run kills what the run left behind while the guest is stopped, and a stopped guest reaps no
-//! process. It does so first in its next run. Until then its zombies are allowed in addition, for a limited time: they
-//! hold process numbers, so a guest that never reaps them exceeds its limit.
+//! After a run, the host stops the guest and kills the processes that the run left behind. The guest reaps these zombies
+//! at the start of its next run. Until then the limit allows them in addition, but only for a limited time and number,
+//! because zombies occupy process ids.
 
 use std::time::{Duration, Instant};
 
 /// Time in which a resumed guest must reap the zombies.
 const REAPING: Duration = Duration::from_secs(5);
-/// A guest that never reaps could otherwise add to its zombies with each short run.
+/// Maximum zombies that are allowed in addition. Without it, a guest that never reaps could gain more with each short
+/// run.
 const MOST_ZOMBIES: u64 = 1024;
 
 /// The largest number of tasks of one session.

@@ -143,7 +143,7 @@ impl Cluster {
         if self.held().find(key, Instant::now()) {
             return Ok(Placed::Here);
         }
-        // Without this, requests for other processes would wait for the database one after the other.
+        // The cache keeps requests for other processes from queueing for the database connection.
         if gone.is_none()
             && let Some(process) = self.held().seen_elsewhere(key, Instant::now())
         {

@@ -256,7 +256,7 @@ impl Host {
         self.shared.recordings.check().map_err(KeysError)
     }
 
-    /// Why this process may not repeat runs of other processes, or they not its runs.
+    /// Reasons why this process may be unable to replay runs of other processes, or they its runs.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -318,7 +318,7 @@ impl Host {
         self.shared.saved.close().await;
         self.shared.broker.close().await;
         self.shared.recordings.close().await;
-        // The records after all sessions, because each writes one at its end; then their last lines in logs.
+        // Every ending session writes a record, so the records close after the sessions; the logs read the records.
         self.shared.records.close().await;
         self.shared.local_log.close().await;
     }

@@ -16,7 +16,7 @@ use crate::user_logins;
 pub struct RotatedKeys {
     /// Number of recordings that were encrypted again with the first key.
     pub encrypted: u64,
-    /// Number of users' logins that were.
+    /// Number of users' logins that were encrypted again.
     pub logins: u64,
     /// Number of recordings and logins that no key decrypts. They stay as they are.
     pub unreadable: u64,

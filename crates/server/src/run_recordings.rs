@@ -118,7 +118,7 @@ impl RunRecordings {
         }
     }
 
-    /// The keys, which other secrets share.
+    /// The keys, for other secrets.
     pub(crate) fn keys(&self) -> Arc<KeySource> {
         Arc::clone(&self.keys)
     }
@@ -136,7 +136,7 @@ impl RunRecordings {
         }
     }
 
-    /// Why runs of other processes may not be repeatable here, or the other way round.
+    /// Reasons why this process may be unable to replay runs of other processes, or they its runs.
     pub(crate) async fn doubts(&self) -> Result<Vec<KeyDoubt>, Trouble> {
         let mut doubts = Vec::new();
         let keys = match self.are_kept() {

@@ -1,4 +1,4 @@
-//! Where the spans of runs go.
+//! The queue of ended spans and the collector that receives them.
 
 use std::fmt;
 

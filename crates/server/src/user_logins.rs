@@ -39,7 +39,7 @@ pub(crate) struct LoginStore {
     /// The gateway's address, without a path.
     url: Arc<OnceLock<String>>,
     links: Arc<Mutex<HashMap<LoginName, (String, Instant)>>>,
-    /// Hash of the login under way that the next stored login ends; `None` for keys.
+    /// Hash of the login under way that [`LoginStore::store`] completes; `None` for personal keys.
     begun: Option<Arc<str>>,
 }
 
@@ -54,7 +54,7 @@ impl LoginStore {
         }
     }
 
-    /// Stores only the login of this one under way, unless that has ended.
+    /// A store that stores a login only while the login under way with this hash has not ended.
     pub(crate) fn of_begun(&self, hash: &str) -> LoginStore {
         LoginStore {
             begun: Some(hash.into()),
@@ -213,7 +213,7 @@ impl LoginVault for LoginStore {
     }
 }
 
-/// A lease of the table, given back when it is dropped.
+/// A lease in the database, released on drop.
 struct StoredLease {
     store: LoginStore,
     row: LoginRow,

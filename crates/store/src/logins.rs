@@ -21,7 +21,7 @@ pub(crate) use rows::{LOGIN_TABLES, end};
 /// at most 30 seconds.
 const LEASE_MS: i64 = 45 * 1000;
 
-/// The end of a lease where there is no login.
+/// `leased_until_ms` of a lease without a row; no row ever has this value.
 const NO_LOGIN: i64 = -1;
 
 /// Logins in one list.
@@ -36,7 +36,8 @@ pub struct LoginRow {
     pub server: String,
 }
 
-/// One process's right to renew a login: no two leases of a login end at the same time.
+/// One process's right to renew a login. The end of the lease identifies it: no two leases of one login end at the same
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginLeaseId(i64);
 
@@ -116,8 +117,8 @@ impl UserLogins {
         found.await
     }
 
-    /// Stores a login in place of an earlier one; `false` if the user is disabled or unknown, or if the login is the
-    /// result of one under way (`begun`, the hash of [`UserLogins::take_begun`]) that has ended meanwhile.
+    /// Stores a login and replaces an earlier one. `begun` is the new hash that [`UserLogins::take_begun`] has given to a
+    /// login under way. Returns `false` if the user is disabled or unknown, or if that login under way has ended.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -168,7 +169,7 @@ impl UserLogins {
         Ok(changed.await? > 0)
     }
 
-    /// Takes the right to renew the login; `None` if another process has it. Without a login, everybody has it.
+    /// Takes the right to renew the login; `None` while another process has it. If there is no login, always succeeds.
     ///
     /// # Errors
     /// If the database cannot be written.

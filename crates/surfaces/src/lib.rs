@@ -10,6 +10,7 @@ mod code;
 mod content;
 mod error;
 mod execute;
+mod parked;
 mod paused_calls;
 mod person;
 mod progress;

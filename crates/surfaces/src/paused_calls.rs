@@ -3,10 +3,8 @@
 //! A modern client accepts no requests. The response to its call asks the question (`input_required`), and the client
 //! repeats the call with the answer. The work of the call goes on meanwhile.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use broker::{LinkQuestion, PersonAnswer};
 use futures_util::future::BoxFuture;
@@ -17,22 +15,19 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::error::RequestError;
+use crate::parked::ParkedCalls;
 use crate::{person, request};
 
-/// Prefix of the handles, so that no other state is taken for one.
 const PREFIX: &str = "codeyard-run-";
-/// How long a call stays paused. A client that has not returned by then has abandoned the call.
-const TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Most paused calls of one client.
 const CAPACITY: usize = 16;
 /// The name of the only question of a response.
 const QUESTION: &str = "login";
 
-/// Takes the questions of a call, among the extensions of its request.
+/// The sender for a call's questions, stored in the extensions of the call's request.
 #[derive(Debug, Clone)]
 pub(crate) struct Questions {
     queue: mpsc::Sender<OpenQuestion>,
@@ -49,7 +44,7 @@ struct OpenQuestion {
 
 type Work = BoxFuture<'static, Result<CallToolResult, RequestError>>;
 
-/// A call whose work goes on.
+/// A call whose work goes on. Dropping the call cancels the work.
 struct OpenCall {
     name: String,
     arguments: JsonObject,
@@ -57,25 +52,21 @@ struct OpenCall {
     questions: mpsc::Receiver<OpenQuestion>,
     has_paused: Arc<AtomicBool>,
     cancel: CancellationToken,
+    _cancel: DropGuard,
 }
 
 struct PausedCall {
     call: OpenCall,
     open: OpenQuestion,
-    /// Removes the call after [`TIMEOUT`].
-    _timer: AbortOnDropHandle<()>,
 }
 
-type Paused = Mutex<HashMap<String, PausedCall>>;
-
-/// The paused calls of one client, by unguessable handles that are valid once.
-#[derive(Default)]
-pub(crate) struct PausedCalls(Arc<Paused>);
+/// The paused calls of one client.
+pub(crate) struct PausedCalls(ParkedCalls<PausedCall>);
 
 // === impl Questions ===
 
 impl Questions {
-    /// Asks with the response to the client's request.
+    /// Asks the question in the response to the client's request.
     pub(crate) async fn ask(&self, question: &LinkQuestion) -> PersonAnswer {
         let (reply, answer) = oneshot::channel();
         let question = question.clone();
@@ -85,7 +76,7 @@ impl Questions {
         }
     }
 
-    /// Whether the call's first request has been answered, so that nothing more may be sent for it.
+    /// Whether the first request of the call was answered. Progress of an answered request must not be sent.
     pub(crate) fn has_paused(&self) -> bool {
         self.has_paused.load(Ordering::Relaxed)
     }
@@ -93,11 +84,17 @@ impl Questions {
 
 // === impl PausedCalls ===
 
+impl Default for PausedCalls {
+    fn default() -> Self {
+        Self(ParkedCalls::new(PREFIX))
+    }
+}
+
 impl PausedCalls {
     /// Answers a call with `begin`, and continues a paused call whose client has returned.
     ///
     /// # Errors
-    /// Those of `begin`; or the state in the request is no handle of a paused call with the same arguments.
+    /// `begin` failed, or the request's state does not name a paused call with the same arguments.
     pub(crate) async fn answer<F>(
         &self,
         request: CallToolRequestParams,
@@ -108,8 +105,9 @@ impl PausedCalls {
         F: Future<Output = Result<CallToolResult, RequestError>> + Send + 'static,
     {
         let arguments = request.arguments.unwrap_or_default();
-        if let Some(handle) = request.request_state.filter(|state| state.starts_with(PREFIX)) {
-            let paused = self.take(&handle, &request.name, &arguments)?;
+        let is_same =
+            |paused: &PausedCall| paused.call.name == request.name && paused.call.arguments == arguments;
+        if let Some(paused) = self.0.take(request.request_state.as_deref(), is_same)? {
             return self.resume(paused, request.input_responses, context).await;
         }
         if !person::can_return(context) {
@@ -129,6 +127,7 @@ impl PausedCalls {
             arguments,
             questions,
             has_paused,
+            _cancel: cancel.clone().drop_guard(),
             cancel,
         };
         self.wait(call, context).await
@@ -149,7 +148,7 @@ impl PausedCalls {
                     if open.reply.is_closed() {
                         continue;
                     }
-                    if self.lock().len() < CAPACITY {
+                    if self.0.count() < CAPACITY {
                         return self.pause(call, open);
                     }
                     // The client no longer waits if the work has ended.
@@ -162,7 +161,7 @@ impl PausedCalls {
 
     /// Pauses a call; the result asks the question.
     fn pause(&self, mut call: OpenCall, open: OpenQuestion) -> Result<CallToolResponse, RequestError> {
-        let handle = request::unguessable(PREFIX)?;
+        let handle = self.0.handle()?;
         let result: InputRequiredResult = serde_json::from_value(json!({
             "resultType": "input_required",
             "inputRequests": {(QUESTION): {"method": person::METHOD, "params": person::params(&open.question)}},
@@ -172,24 +171,8 @@ impl PausedCalls {
         call.has_paused.store(true, Ordering::Relaxed);
         let work = tokio::spawn(call.work);
         call.work = Box::pin(async move { work.await.unwrap_or(Err(RequestError::Panicked)) });
-        let timer = tokio::spawn(expire(Arc::downgrade(&self.0), handle.clone()));
-        let _timer = AbortOnDropHandle::new(timer);
-        self.lock().insert(handle, PausedCall { call, open, _timer });
+        self.0.park(handle, PausedCall { call, open });
         Ok(result.into())
-    }
-
-    fn take(&self, handle: &str, name: &str, arguments: &JsonObject) -> Result<PausedCall, RequestError> {
-        let paused = self.lock().remove(handle).ok_or(RequestError::RequestState(
-            "is unknown or has expired: it is valid once, for five minutes, in the process that gave it; call again \
-             without it",
-        ))?;
-        if (paused.call.name.as_str(), &paused.call.arguments) != (name, arguments) {
-            paused.call.cancel.cancel();
-            return Err(RequestError::RequestState(
-                "belongs to another call, which has been given up",
-            ));
-        }
-        Ok(paused)
     }
 
     async fn resume(
@@ -198,7 +181,7 @@ impl PausedCalls {
         responses: Option<InputResponses>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, RequestError> {
-        let PausedCall { call, open, _timer } = paused;
+        let PausedCall { call, open } = paused;
         request::release(context);
         match responses.unwrap_or_default().remove(QUESTION) {
             Some(answer) => {
@@ -208,22 +191,5 @@ impl PausedCalls {
             }
             None => self.pause(call, open),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, PausedCall>> {
-        lock(&self.0)
-    }
-}
-
-fn lock(paused: &Paused) -> MutexGuard<'_, HashMap<String, PausedCall>> {
-    paused.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Cancels a call whose client has not returned in time.
-async fn expire(paused: Weak<Paused>, handle: String) {
-    tokio::time::sleep(TIMEOUT).await;
-    let removed = paused.upgrade().and_then(|paused| lock(&paused).remove(&handle));
-    if let Some(paused) = removed {
-        paused.call.cancel.cancel();
     }
 }

@@ -96,7 +96,7 @@ impl Person for AskedByResponse {
         Box::pin(self.questions.ask(question))
     }
 
-    /// The response to the client's last request tells it.
+    /// Sends nothing: the client sees the end of the wait in the response to its request.
     fn done<'a>(&'a self, _question: &'a LinkQuestion) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))
     }

@@ -77,17 +77,6 @@ pub(crate) fn declared_capabilities(meta: &Map<String, Value>) -> Value {
     declared.cloned().unwrap_or_default()
 }
 
-/// A text that nobody can guess, for what a client gives back.
-///
-/// # Errors
-/// If the system has no random bytes.
-pub(crate) fn unguessable(prefix: &str) -> Result<String, getrandom::Error> {
-    let mut secret = [0; 16];
-    getrandom::fill(&mut secret)?;
-    let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("{prefix}{secret}"))
-}
-
 /// The error for a request that `rmcp` does not know or could not decode.
 pub(crate) fn not_understood(method: &str, context: &RequestContext<RoleServer>) -> RequestError {
     // The modern era has no `initialize`.

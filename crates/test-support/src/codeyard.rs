@@ -357,7 +357,7 @@ fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     Ok(std::fs::rename(new, path)?)
 }
 
-/// Shares what `codeyard` keeps of this machine's Pythons: not every test has to start and compile for each of them.
+/// Shares the answers and the bytecode of this machine's Pythons, so that only the first test computes them.
 fn share_probes(data: &Path) -> Result<()> {
     const REMEMBERED: &str = "python/interpreters.json";
     const BYTECODE: &str = "python/bytecode";

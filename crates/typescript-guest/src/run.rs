@@ -22,12 +22,12 @@ use guest_session::{Channel, Frame, Limits, Reply, RunFrame, Surface, Woken};
 /// Microtasks between two reads of the channel.
 const JOBS: usize = 10_000;
 
-/// Limit on the processor time of an ended program's remaining jobs. After a time-out the host allows 50 ms of wall
-/// time. Otherwise a busy machine must not end the session.
+/// Limit on the CPU time of an ended program's remaining jobs. A limit in wall time would end sessions on a busy
+/// machine. After a time-out, the host's own limit is 50 ms of wall time.
 const DRAINING: Duration = Duration::from_millis(20);
 
-/// Of this thread.
-fn processor_time() -> Duration {
+/// CPU time of this thread.
+fn thread_time() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(used).unwrap_or_default()
 }
@@ -217,9 +217,9 @@ impl<'js> Run<'_, 'js> {
     /// # Errors
     /// If the jobs do not end: the session ends too.
     fn drain(&self) -> io::Result<()> {
-        let began = processor_time();
+        let began = thread_time();
         while self.ctx.execute_pending_job() {
-            if processor_time().saturating_sub(began) > DRAINING {
+            if thread_time().saturating_sub(began) > DRAINING {
                 return Err(io::Error::other("jobs that never end"));
             }
         }

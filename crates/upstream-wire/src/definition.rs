@@ -108,7 +108,7 @@ pub struct Http {
 /// Whose credentials the requests of a server carry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LoginOwner {
-    /// Everybody's requests carry those of the definition, or the login of whoever runs Codeyard.
+    /// All requests carry the credentials of the definition, or else the login of the user who runs Codeyard.
     #[default]
     Shared,
     /// The requests of each gateway user carry the user's own login.

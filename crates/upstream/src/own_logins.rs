@@ -24,7 +24,7 @@ impl Hub {
         let _ = self.vault().set(vault);
     }
 
-    /// The definition of the server, if each user has an own login there. Without a vault, nobody has.
+    /// The definition of the server, if it requires each user's own login. `None` if this process has no vault.
     pub fn user_login(&self, server: &str) -> Option<Http> {
         self.vault().get()?;
         let server = self.server(server).ok()?;
@@ -126,7 +126,7 @@ impl Hub {
         reached
     }
 
-    /// The error of a call, or that its user has to log in again because the login ended during the call.
+    /// Replaces the error of a call by a request to log in, if the login ended during the call.
     pub(crate) async fn explain(&self, user: &Principal, name: &str, error: UpstreamError) -> UpstreamError {
         let Some(http) = self.user_login(name) else {
             return error;
@@ -137,7 +137,7 @@ impl Hub {
         }
     }
 
-    /// Ends the connections of users who have no login any more, with their calls.
+    /// Ends the connections and calls of users whose login is gone.
     pub async fn end_logged_out(&self) {
         for server in self.servers() {
             let name = &server.shared.config.name;

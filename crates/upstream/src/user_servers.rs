@@ -1,4 +1,4 @@
-//! What belongs to single users of a server: a bounded map.
+//! A bounded map from users to their own connections to one server.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use types::Principal;
 
-/// Users at once for each definition. Beyond it, the one that was unused longest makes room.
+/// Maximum users of one definition. At the limit, the least recently used one is removed.
 const MOST_USERS: usize = 1000;
 
 /// The servers of users, by user.
@@ -27,7 +27,7 @@ impl<S> UserServers<S> {
         UserServers(Mutex::default())
     }
 
-    /// The user's server, and another one that makes room for it.
+    /// The user's server, and the server that was removed to make room.
     pub(crate) fn get_or_make(&self, user: &Principal, make: impl FnOnce() -> S) -> (Arc<S>, Option<Arc<S>>) {
         let mut servers = self.0.lock();
         let now = Instant::now();

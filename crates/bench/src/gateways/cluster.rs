@@ -1,4 +1,4 @@
-//! Sessions of the process that is asked, beside sessions of another process, which the asked one forwards to.
+//! Compares sessions that the addressed process holds with sessions that it forwards to another process.
 
 use std::rc::Rc;
 
@@ -71,7 +71,7 @@ async fn process(codeyard: &Rc<Codeyard>, tokens: &[String], name: &str) -> Resu
             .wait_for(async || ours::make(&address, &tokens[0], &body).await.is_ok())
             .await?;
     } else {
-        // Not a client of this process: the first one to ask for a user's sessions takes them.
+        // As the admin, because the first process that a user asks takes the user's sessions.
         let admin = LoadTarget {
             token: Some(tokens[0].clone()),
             ..rival.targets[0].clone()

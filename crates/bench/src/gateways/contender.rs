@@ -1,4 +1,4 @@
-//! A gateway in front of upstream servers: how it is started, when it is ready, and what it takes of the machine.
+//! A gateway in front of upstream servers: its start, readiness, memory and CPU time.
 
 use std::any::Any;
 use std::fs::File;

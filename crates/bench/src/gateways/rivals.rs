@@ -130,7 +130,7 @@ async fn register(address: &str, token: &str, servers: &UpstreamProcess, upstrea
     Ok(())
 }
 
-/// The crate `mcp-proxy` without authentication, which it has not by default.
+/// The crate `mcp-proxy`, which has no authentication by default.
 pub fn proxy(rivals: &RivalDirectory, servers: &UpstreamProcess, upstreams: usize) -> Result<GatewayRival> {
     let program = rivals.installed("mcp-proxy", "bin/mcp-proxy")?;
     let directory = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! What recordings, and spans with scraped metrics, take of the throughput of runs over the gateway.
+//! Measures how much throughput recordings, spans and scraped metrics cost the gateway.
 
 use std::time::Duration;
 

@@ -132,7 +132,8 @@ impl GatewayApi {
         Ok(LoginPage::told(200, &done))
     }
 
-    /// The login that this browser began, used up, and its new hash. Another browser's visit leaves it as it is.
+    /// Claims the login that this browser began, and returns it with its new hash. A visit of another browser claims
+    /// nothing.
     async fn begun_by(&self, visit: &LoginVisit<'_>) -> Result<Option<(BegunLogin, String)>, String> {
         let mut pairs = url::form_urlencoded::parse(visit.query.as_bytes());
         let state = pairs.find(|(name, _)| name == "state");

@@ -7,11 +7,11 @@ use store::session_leases::{GatewayProcess, LeaseKey};
 use tokio::time::Instant;
 use types::{Language, SessionName};
 
-/// How long a process may be asked for sessions without looking their lease up again. It refuses what it does not hold,
-/// so a wrong answer costs its caller a repetition.
+/// How long the cached holder of a lease is used without asking the database. A process refuses sessions that it does
+/// not hold, so a stale entry costs one retry.
 const SEEN: Duration = Duration::from_secs(1);
 
-/// Leases of other processes that are remembered.
+/// Maximum cached leases of other processes.
 const MOST_SEEN: usize = 10_000;
 
 /// Sessions of a lease whose loss would be reported.
@@ -22,7 +22,7 @@ pub(super) struct HeldLeases {
     /// Until then no other process takes a lease over.
     until: Option<Instant>,
     leases: HashMap<LeaseKey, HeldLease>,
-    /// Who had a lease when the database was asked last, and when that was.
+    /// The holder of each lease in the last answer of the database, and when the database was asked.
     seen: HashMap<LeaseKey, (GatewayProcess, Instant)>,
 }
 
@@ -76,7 +76,7 @@ impl HeldLeases {
         self.seen.remove(key);
     }
 
-    /// The database was asked at this time, and another process had the lease.
+    /// Caches that another process held the lease when the database was asked.
     pub(super) fn saw(&mut self, key: &LeaseKey, process: &GatewayProcess, asked: Instant) {
         if self.seen.len() >= MOST_SEEN {
             self.seen
@@ -87,7 +87,7 @@ impl HeldLeases {
         }
     }
 
-    /// The process that had the lease a moment ago.
+    /// The cached holder; `None` if the entry is older than [`SEEN`].
     pub(super) fn seen_elsewhere(&self, key: &LeaseKey, now: Instant) -> Option<GatewayProcess> {
         let (process, seen) = self.seen.get(key)?;
         (now.saturating_duration_since(*seen) < SEEN).then(|| process.clone())

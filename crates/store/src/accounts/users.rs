@@ -76,7 +76,7 @@ pub(super) async fn change(
     let Some(row) = connection.fetch_optional(changed).await? else {
         return Err(AccountError::unknown(AccountKind::User, user.user()).into());
     };
-    // Comes second: on Postgres the change waits for transactions that store a login of this user.
+    // After the update: on Postgres the update waits for transactions that are storing a login of this user.
     if change.disabled == Some(true) {
         logins::end(connection, user).await?;
     }

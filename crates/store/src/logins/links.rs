@@ -13,18 +13,13 @@ impl UserLogins {
     /// # Errors
     /// If the database cannot be written.
     pub async fn add_link(&self, row: &LoginRow, hash: &str) -> Result<(), Trouble> {
-        let old = "DELETE FROM login_links WHERE tenant = $1 AND email = $2 AND server = $3";
-        self.write(|_| of(old, row)).await?;
-        self.write(|now| Statement::new(format!("DELETE FROM login_links WHERE until_ms < {now}")))
-            .await?;
-        self.write(|now| {
+        self.replace_rows("login_links", row, |now| {
             let sql = format!(
                 "INSERT INTO login_links (tenant, email, server, hash, until_ms) VALUES ($1, $2, $3, $4, {now} + {LINK_MS})"
             );
             of(&sql, row).bind(hash)
         })
         .await
-        .map(drop)
     }
 
     /// What an open link begins; `None` if it was used, has expired or never was, or if the user is disabled.
@@ -54,16 +49,12 @@ impl UserLogins {
         Ok(used.await? > 0)
     }
 
-    /// Notes that a browser is at the authorization server. Earlier logins of the user under way at this server end.
+    /// Records that a browser is at the authorization server. Ends the user's earlier logins under way at this server.
     ///
     /// # Errors
     /// If the database cannot be written.
     pub async fn begin(&self, hash: &str, begun: &BegunLogin) -> Result<(), Trouble> {
-        let old = "DELETE FROM pending_logins WHERE tenant = $1 AND email = $2 AND server = $3";
-        self.write(|_| of(old, &begun.row)).await?;
-        self.write(|now| Statement::new(format!("DELETE FROM pending_logins WHERE until_ms < {now}")))
-            .await?;
-        self.write(|now| {
+        self.replace_rows("pending_logins", &begun.row, |now| {
             let sql = format!(
                 "INSERT INTO pending_logins (tenant, email, server, hash, browser, sealed, until_ms) \
                  VALUES ($1, $2, $3, $4, $5, $6, {now} + {LINK_MS})"
@@ -72,7 +63,26 @@ impl UserLogins {
             statement.bind(begun.browser.as_str()).bind(begun.sealed.as_str())
         })
         .await
-        .map(drop)
+    }
+
+    /// Inserts a row in place of those that the user has for this server. Removes expired rows of all users.
+    async fn replace_rows(
+        &self,
+        table: &str,
+        row: &LoginRow,
+        insert: impl FnOnce(&'static str) -> Statement,
+    ) -> Result<(), Trouble> {
+        let replaced = self.slot.write(async |connection: &mut Connection| {
+            connection.begin_to_write().await?;
+            let now = connection.clock();
+            let expired = format!("DELETE FROM {table} WHERE until_ms < {now}");
+            connection.execute(Statement::new(expired)).await?;
+            let old = format!("DELETE FROM {table} WHERE tenant = $1 AND email = $2 AND server = $3");
+            connection.execute(of(&old, row)).await?;
+            connection.execute(insert(now)).await?;
+            connection.commit().await
+        });
+        replaced.await
     }
 
     /// The login under way with this state.
@@ -102,8 +112,8 @@ impl UserLogins {
         found.await
     }
 
-    /// Gives a login under way another hash, so that nobody else finishes it; `false` if somebody else did before. The
-    /// row stays until the login is stored, so that an end of the user's logins ends this one, too.
+    /// Claims a login under way by changing its hash; `false` if another request has claimed the login. The row stays
+    /// until the login is stored, so that revoking the user's logins ends this one too.
     ///
     /// # Errors
     /// If the database cannot be written.

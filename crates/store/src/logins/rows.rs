@@ -8,7 +8,7 @@ use crate::connection::{Connection, SqlRow};
 /// Everything that lets a user log in or be logged in.
 pub(crate) const LOGIN_TABLES: [&str; 3] = ["logins", "login_links", "pending_logins"];
 
-/// Stores a login in place of an earlier one, and uses up the one under way; the number of stored rows.
+/// Stores a login, replaces an earlier one and removes the login under way. Returns the number of stored rows.
 pub(super) async fn insert(
     connection: &mut Connection,
     row: &LoginRow,
@@ -21,7 +21,7 @@ pub(super) async fn insert(
             return Ok(0);
         }
     }
-    // Whoever disables the user meanwhile waits, and then finds the login.
+    // A transaction that disables the user waits for this lock, and then deletes this login.
     let lock = match connection.is_postgres() {
         true => " FOR SHARE",
         false => "",
@@ -51,7 +51,7 @@ pub(crate) async fn end(connection: &mut Connection, user: &Principal) -> Result
     Ok(())
 }
 
-/// Ends a login, also one under way; whether there was one.
+/// Ends a login, and one under way. Returns whether there was a login.
 pub(super) async fn remove(connection: &mut Connection, row: &LoginRow) -> Result<bool, sqlx::Error> {
     let mut removed = 0;
     for table in LOGIN_TABLES {

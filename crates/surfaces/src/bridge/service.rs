@@ -21,8 +21,8 @@ pub trait BridgeService: Send + Sync + 'static {
     /// A name that matches no definition.
     fn select(&self, servers: &[String]) -> impl Future<Output = Result<Selected, RunError>> + Send;
 
-    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
-    /// first poll puts the run into the session's queue.
+    /// Runs a program until it ends. `cancel` cancels the run; `client` receives its activity and questions. The first
+    /// poll puts the run into the session's queue.
     fn run_python(
         &self,
         run: Execute,

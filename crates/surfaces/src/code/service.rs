@@ -22,8 +22,8 @@ pub trait CodeService: Send + Sync + 'static {
     /// The error of a call of an exposed tool.
     type CallError: Error + Send;
 
-    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
-    /// first poll puts the run into its session's queue.
+    /// Runs a program until it ends. `cancel` cancels the run; `client` receives its activity and questions. The first
+    /// poll puts the run into its session's queue.
     fn execute(
         &self,
         request: Execute,

@@ -50,8 +50,8 @@ pub enum FileRequestError {
 
 /// The operations of the four tools.
 pub trait MetaTools: Send + Sync + 'static {
-    /// Runs a program until it ends. `cancel` cancels the run; `client` waits for the run. The
-    /// first poll puts the run into the session's queue.
+    /// Runs a program until it ends. `cancel` cancels the run; `client` receives its activity and questions. The first
+    /// poll puts the run into the session's queue.
     fn run(
         &self,
         run: Execute,

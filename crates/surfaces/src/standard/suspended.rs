@@ -1,21 +1,16 @@
 //! Stores a call whose server requested input until the modern client repeats its request with the answers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tokio_util::task::AbortOnDropHandle;
 
 use super::input_router::InputRequest;
 use super::upstream_call::UpstreamCall;
 use crate::error::RequestError;
-use crate::request::unguessable;
+use crate::parked::ParkedCalls;
 
 /// Prefix of our handles; no server's `requestState` should start with it.
 const PREFIX: &str = "codeyard-call-";
-/// How long a call stays suspended. A client that has not returned by then has abandoned the call.
-const TIMEOUT: Duration = Duration::from_secs(300);
 const STATE: &str = "requestState";
 const RESPONSES: &str = "inputResponses";
 
@@ -41,18 +36,9 @@ pub(super) enum Resumed {
     Incomplete(Call),
 }
 
-/// One client's suspended calls, by unguessable handles that are valid once.
-#[derive(Debug, Default)]
-pub(super) struct SuspendedCalls {
-    calls: Arc<Mutex<HashMap<String, Entry>>>,
-}
-
+/// One client's suspended calls.
 #[derive(Debug)]
-struct Entry {
-    call: Call,
-    /// Removes the entry after [`TIMEOUT`].
-    _timer: AbortOnDropHandle<()>,
-}
+pub(super) struct SuspendedCalls(ParkedCalls<Call>);
 
 // === impl Call ===
 
@@ -106,15 +92,19 @@ impl Call {
 
 // === impl SuspendedCalls ===
 
+impl Default for SuspendedCalls {
+    fn default() -> Self {
+        Self(ParkedCalls::new(PREFIX))
+    }
+}
+
 impl SuspendedCalls {
     /// Suspends a call until the client returns. The result requests input from the client.
     pub(super) fn suspend(&self, call: Call) -> Result<String, RequestError> {
-        let handle = unguessable(PREFIX)?;
+        let handle = self.0.handle()?;
         let result = call.input_required(&handle);
         call.upstream.suspend();
-        let timer = tokio::spawn(expire(Arc::downgrade(&self.calls), handle.clone()));
-        let _timer = AbortOnDropHandle::new(timer);
-        self.lock().insert(handle, Entry { call, _timer });
+        self.0.park(handle, call);
         Ok(result)
     }
 
@@ -128,39 +118,18 @@ impl SuspendedCalls {
         params: &Map<String, Value>,
     ) -> Result<Option<Resumed>, RequestError> {
         let state = params.get(STATE).and_then(Value::as_str);
-        let Some(handle) = state.filter(|state| state.starts_with(PREFIX)) else {
-            return Ok(None);
-        };
-        let entry = self.lock().remove(handle).ok_or(RequestError::RequestState(
-            "is unknown or has expired: it is valid once, for five minutes; call again without it",
-        ))?;
-        let call = entry.call;
         let mut first_params = params.clone();
         first_params.remove(STATE);
         let responses = first_params.remove(RESPONSES);
-        if call.method != method || call.params != first_params {
-            return Err(RequestError::RequestState(
-                "belongs to another call, which has been given up",
-            ));
-        }
+        let is_same = |call: &Call| call.method == method && call.params == first_params;
+        let Some(call) = self.0.take(state, is_same)? else {
+            return Ok(None);
+        };
         let responses = match responses {
             Some(Value::Object(responses)) => responses,
             _ => Map::new(),
         };
         call.upstream.resume();
         Ok(Some(call.answer(responses)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Ends a call whose client has not returned in time.
-async fn expire(calls: Weak<Mutex<HashMap<String, Entry>>>, handle: String) {
-    tokio::time::sleep(TIMEOUT).await;
-    if let Some(calls) = calls.upgrade() {
-        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.remove(&handle);
     }
 }

@@ -36,7 +36,7 @@ struct SharedLogin {
     server: String,
     fetch: Fetch,
     notifications: Arc<Notifications>,
-    /// Held by the only task of this connection that asks for the lock.
+    /// Lets one task of this connection at a time wait for the lock.
     turn: Mutex<()>,
 }
 
@@ -86,8 +86,8 @@ impl AccessTokens {
         Ok(renewed.filter(|token| token != refused))
     }
 
-    /// Ends a user's login whose renewed token the server has refused, too, so that its user gets a link. For a login of
-    /// a file nothing happens: the error names the command.
+    /// Ends a user's login after the server refused its renewed token as well. The next call then returns a login link.
+    /// Does nothing for a login file, because the error names the command to run.
     pub(crate) async fn end(&self, refused: &str) -> Result<(), AccessError> {
         if !self.shared.home.is_required() {
             return Ok(());
@@ -227,8 +227,7 @@ impl SharedLogin {
         lock.map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))
     }
 
-    /// Revokes what the authorization server gave for a login that has ended meanwhile. Another login may have taken its
-    /// place.
+    /// Revokes new tokens whose login ended during the renewal. Returns the token of the login that replaced it, if any.
     async fn give_up(&self, renewed: Login) -> Result<Option<String>, AccessError> {
         if let Err(why) = logout::revoke(&renewed).await {
             tracing::warn!(server = %self.server, "the new tokens of an ended login were not revoked: {why}");
@@ -237,7 +236,7 @@ impl SharedLogin {
         other.map_or_else(|| Err(ended()), |tokens| Ok(Some(tokens.access)))
     }
 
-    /// Stores a renewed login; `false` if the login has ended or was replaced meanwhile.
+    /// Stores a renewed login; `false` if the login ended or was replaced during the renewal.
     async fn write(&self, lock: &LoginLock, login: Login) -> bool {
         match lock.update(login).await {
             Ok(is_stored) => is_stored,

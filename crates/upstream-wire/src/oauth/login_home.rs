@@ -24,7 +24,7 @@ pub(crate) enum LoginLock {
 }
 
 impl LoginLock {
-    /// Stores the renewed login; `false` if the login has ended or was replaced meanwhile.
+    /// Stores the renewed login; `false` if the login ended or was replaced during the renewal.
     pub(crate) async fn update(&self, login: Login) -> io::Result<bool> {
         match self {
             LoginLock::File { file, .. } => file.blocking(|file| file.write(login)).await.map(|()| true),
@@ -74,7 +74,7 @@ impl LoginHome {
         }
     }
 
-    /// Whether requests without a login are useless: the definition asks for each user's own.
+    /// Whether the definition requires each user's own login, so that requests without one must not be sent.
     pub(crate) fn is_required(&self) -> bool {
         matches!(self, LoginHome::Vault(..))
     }

@@ -40,7 +40,7 @@ pub async fn log_out(name: &str, logins: &Logins) -> Result<LoggedOut, LoginErro
     Ok(result.unwrap_or_else(LoggedOut::NotRevoked))
 }
 
-/// Revokes the tokens of a login that is no longer stored, such as the text of a [`LoginVault`](super::LoginVault).
+/// Revokes the tokens of a login that was deleted from a [`LoginVault`](super::LoginVault). `text` is the login's text.
 pub async fn revoke_text(text: &str) -> LoggedOut {
     match read_document(text.as_bytes()) {
         Ok(login) => revoke(&login).await.unwrap_or_else(LoggedOut::NotRevoked),

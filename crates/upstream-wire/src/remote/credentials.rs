@@ -60,7 +60,7 @@ impl Credentials {
         with_login(headers, token)
     }
 
-    /// Ends the login with which the server has refused these credentials although they are renewed.
+    /// Ends the login of renewed credentials that the server refused as well.
     pub(super) async fn end(&self, refused: &RequestCredentials) -> Result<(), RemoteError> {
         match (&self.login, &refused.login) {
             (Some(login), Some(token)) => Ok(login.end(token).await?),

@@ -18,8 +18,8 @@ use crate::http::login_page::{LoginPage, LoginVisit, LoginWay};
 
 /// The cookie of a browser that has begun a login.
 const NAME: &str = "codeyard-login";
-/// The pages load nothing, run nothing and stand in no frame. `form-action` is absent: browsers would also apply it to
-/// the redirect to the issuer.
+/// The pages load and run nothing, and cannot be framed. There is no `form-action`, because browsers would also apply it
+/// to the redirect to the issuer.
 const CONTENT: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 impl ApiService {

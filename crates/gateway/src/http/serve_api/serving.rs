@@ -40,7 +40,7 @@ const RESTART: Duration = Duration::from_secs(2);
 /// Issuers' reports that are processed at the same time.
 const SIGN_OUTS: usize = 4;
 
-/// Pages of logins that are answered at the same time. They need no token, and their database serves calls too.
+/// Limit on concurrent requests for login pages. They need no token, and share a database connection with calls.
 const LOGIN_PAGES: usize = 32;
 
 /// State for every request of the address.

@@ -68,7 +68,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, RestError> {
     Ok(bytes)
 }
 
-/// Waits for a permit, for a limited time; without one, says what is busy and what to do.
+/// Waits for a permit. After the time limit, returns a 503 with the message `busy`.
 pub(super) async fn permit<'p>(
     permits: &'p Semaphore,
     wait: Duration,
